@@ -591,7 +591,7 @@ def test_arrays_are_bounded(files):
     assert animation.read(size=(8, 8), indices=range(50)).shape == (50, 8, 8, 4)
     # Memory of the caller's is the caller's.
     loose = zoetrope.open(files["dots"], limits={"preset": "strict", "output_bytes": 1000})
-    with pytest.raises(zoetrope.LimitError, match="16384 bytes, output_bytes allows 1000"):
+    with pytest.raises(zoetrope.LimitError, match="16384 bytes, but output_bytes allows 1000"):
         loose.read(range(64), size=(8, 8))
     out = np.empty((64, 8, 8, 4), np.uint8)
     assert loose.read(range(64), size=(8, 8), out=out) is out

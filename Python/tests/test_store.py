@@ -118,7 +118,7 @@ def test_filling_tells_how_many_frames_fit(folder, delays):
     with zoetrope.FrameStore(folder, byte_limit=100_000) as store:
         frames = store.frames(animation, size=(96, 96), fit="stretch")
         for _ in range(2):
-            with pytest.raises(zoetrope.StoreError, match=f"of {len(animation)} frames are kept") as caught:
+            with pytest.raises(zoetrope.StoreError, match=f"of {len(animation)} frames are still") as caught:
                 frames.fill()
             assert caught.value.code == "storeFull"
         assert 0 < store.statistics.frame_count < len(animation)

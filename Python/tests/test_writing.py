@@ -272,7 +272,7 @@ def test_wrong_arguments(tmp_path):
             zoetrope.save(file, [frame], fps=1)
     with pytest.raises(zoetrope.ParameterError, match="no frame was appended"):
         zoetrope.save(file, [], fps=1)
-    with pytest.raises(zoetrope.ParameterError, match="does not fit"):
+    with pytest.raises(zoetrope.ParameterError, match="but the canvas is"):
         zoetrope.save(file, [frames[0], frames[0][1:]], fps=1)
     with pytest.raises(TypeError):
         zoetrope.save(file, frames, fps="3")

@@ -100,7 +100,7 @@ def _side(value: SupportsIndex) -> int:
     # The library interprets 0 as None. A computed size of 0 is probably a bug of the caller, so reject it.
     number = _integer(value, "a side of size")
     if not 0 < number <= _LARGEST_SIDE:
-        raise parameter_error(f"size has {value}; sides must be 1 to {_LARGEST_SIDE}, or None")
+        raise parameter_error(f"size contains {value}; sides must be 1 to {_LARGEST_SIDE}, or None")
     return number
 
 

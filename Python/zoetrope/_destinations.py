@@ -119,7 +119,7 @@ class _Sink:
         kept = "gif" if animation.format == "gif" else "apng"
         if _SUFFIXES.get(self._suffix, kept) != kept:
             raise parameter_error(
-                f"optimize keeps the format, {animation.format.upper()}, and {self._name!r} ends in {self._suffix}; "
+                f"optimize keeps the format, {animation.format.upper()}, but {self._name!r} ends in {self._suffix}; "
                 "use convert")
 
     def deliver(self, written: c.Written) -> Written:

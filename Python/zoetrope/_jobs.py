@@ -78,7 +78,7 @@ def _rows(
             if pixels > animation._pixels_per_play:
                 raise LimitError(
                     "limitExceeded",
-                    f"the frames have {pixels} pixels, pixels_per_play allows "
+                    f"the frames have {pixels} pixels, but pixels_per_play allows "
                     f"{animation._pixels_per_play}; use size= or limits=")
             structural: Dict[Optional[int], List[Damage]] = {}
             for item in animation.damage:

@@ -227,7 +227,7 @@ def _load() -> ctypes.CDLL:
     except OSError as error:
         raise ImportError(
             f"{error}. Install a wheel: `make wheel` builds one, with the library in it. In a checkout, "
-            "`make lib` builds the library, and ZOETROPE_LIBRARY names it.", path=path) from None
+            "`make lib` builds the library, and ZOETROPE_LIBRARY must be its path.", path=path) from None
     for name, (result, arguments) in _FUNCTIONS.items():
         try:
             function = getattr(library, name)

@@ -194,7 +194,7 @@ class Opened:
         raise self._cancelled()
 
     def _cancelled(self) -> CancelledError:
-        return CancelledError("cancelled", "the animation was cancelled", path=self._path)
+        return CancelledError("cancelled", "stopped by cancel()", path=self._path)
 
     def _decode_interruptibly(
         self, pixels: int, call: Callable[[Any, c.Error], int], path: Optional[str] = None,

@@ -128,5 +128,5 @@ class Rendered(Opened):
         if byte_count > self._output_bytes:
             raise LimitError(
                 "limitExceeded",
-                f"the array would have {byte_count} bytes, output_bytes allows {self._output_bytes}; pass size=, "
+                f"the array would have {byte_count} bytes, but output_bytes allows {self._output_bytes}; pass size=, "
                 "out=, limits={'output_bytes': ...}, or read fewer frames", path=self._path)

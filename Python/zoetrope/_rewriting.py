@@ -38,14 +38,14 @@ def edits(
 ) -> Tuple[Any, int, Any]:
     """Return the edits as an array of structs, their number, and the memory that they refer to."""
     if sum(choice is not None for choice in (speed, duration, delay)) > 1:
-        raise parameter_error("pass one of speed=, duration= and delay=")
+        raise parameter_error("pass only one of speed=, duration= and delay=")
     found: List[c.Edit] = []
     kept: Any = None
     if frames is not None:
         count = len(animation)
         chosen = range(count)[frames] if isinstance(frames, slice) else [animation._place(i) for i in frames]
         if not chosen:
-            raise parameter_error("frames selects no frame")
+            raise parameter_error("frames selects no frames")
         kept = (ctypes.c_int64 * len(chosen))(*chosen)
         found.append(c.Edit(kind=1, indices=ctypes.addressof(kept), index_count=len(chosen)))
     if time is not None:

@@ -90,7 +90,7 @@ def _options(
     for word in (pin,) if isinstance(pin, str) else pin:
         setattr(options, ("keep_size", "keep_frame_rate")[_choice(word, _PINS, "pin")], 1)
     if (options.keep_size or options.keep_frame_rate) and max_bytes is None and preset is None:
-        raise parameter_error("pin= is for max_bytes= and preset=")
+        raise parameter_error("pin= can be used only with max_bytes= or preset=")
     return options
 
 
@@ -175,7 +175,7 @@ def _exact(value: Any, name: str) -> Fraction:
         number = Fraction(int(value.numerator), int(value.denominator))
     elif isinstance(value, tuple):
         if len(value) != 2 or operator.index(value[1]) <= 0:
-            raise parameter_error(f"{name} is {value}; a pair is a numerator and a denominator")
+            raise parameter_error(f"{name} is {value}; a pair must be a numerator and a positive denominator")
         number = Fraction(operator.index(value[0]), operator.index(value[1]))
     elif hasattr(value, "__float__") and not isinstance(value, (str, bytes)):
         if not math.isfinite(float(value)):

@@ -265,9 +265,9 @@ def save(
                 dithering=dithering, matte=matte, lossy=lossy, max_bytes=max_bytes, preset=preset, pin=pin,
                 threads=threads)
     if pin:
-        raise parameter_error("pin= is for max_bytes= and preset=")
+        raise parameter_error("pin= can be used only with max_bytes= or preset=")
     if (durations is None) == (fps is None):
-        raise parameter_error("pass either durations= or fps=")
+        raise parameter_error("pass either durations= or fps=, but not both")
     delays: Optional[List[Tuple[int, int]]] = None
     delay = (0, 1)
     if fps is not None:
@@ -281,11 +281,11 @@ def save(
         kind = ("", "in grey", "in grey and alpha", "in colour", "in colour")[shape[2]]
         one = "convert it to RGBA" if shape[2] == 2 else "pass frames[None]"
         raise parameter_error(
-            f"frames of shape {shape} may be one picture {kind} or {shape[0]} in grey, {shape[2]} pixels wide: "
-            f"{one} for the one, or pass frames[..., None] for the others")
+            f"frames of shape {shape} may be one picture {kind} or {shape[0]} pictures in grey, {shape[2]} pixels "
+            f"wide: for one picture, {one}; for pictures in grey, pass frames[..., None]")
     is_known = isinstance(frames, Sized)
     if is_known and delays is not None and len(delays) != len(frames):  # type: ignore[arg-type]
-        raise parameter_error(f"there are {len(delays)} durations and {len(frames)} frames")  # type: ignore[arg-type]
+        raise parameter_error(f"there are {len(delays)} durations, but {len(frames)} frames")  # type: ignore[arg-type]
     with Writer(
         destination, plays=plays, format=format, effort=effort, keep_identical=keep_identical,
         exact_delays=exact_delays, keep_hidden=keep_hidden, colors=colors, dithering=dithering, matte=matte,
@@ -298,10 +298,10 @@ def save(
         for frame in frames:
             if delays is not None:
                 if count == len(delays):
-                    raise parameter_error(f"there are {count} durations and more frames")
+                    raise parameter_error(f"there are {count} durations, but more frames")
                 delay = delays[count]
             writer.append(frame, delay)
             count += 1
         if delays is not None and count != len(delays):
-            raise parameter_error(f"there are {len(delays)} durations and {count} frames")
+            raise parameter_error(f"there are {len(delays)} durations, but {count} frames")
         return writer.finish()

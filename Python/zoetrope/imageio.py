@@ -118,7 +118,7 @@ class Plugin(PluginV3):
         if isinstance(duration, (list, tuple, np.ndarray)) and np.ndim(duration) == 1:
             given = list(duration)
             if len(given) != len(frames):
-                raise parameter_error(f"there are {len(given)} durations and {len(frames)} frames")
+                raise parameter_error(f"there are {len(given)} durations, but {len(frames)} frames")
         else:
             given = [100 if duration is None else duration] * len(frames)
         delays = [exact_seconds(value, "duration") / 1000 for value in given]

@@ -347,7 +347,7 @@ def _frames_to_save(container: str, image: Any) -> Optional[Tuple[List[Any], Lis
             index = len(frames)
             shown = duration[index:index + 1] if isinstance(duration, (list, tuple)) else [duration]
             if not shown:
-                raise ValueError(f"duration has {index} values, and there are more frames")
+                raise ValueError(f"duration has {index} values, but there are more frames")
             milliseconds = frame.info.get("duration") if shown[0] is None else shown[0]
             durations.append(exact_seconds(milliseconds or 0, "duration") / 1000)
             is_plain = frame.mode in ("L", "RGB") and "transparency" not in frame.info

@@ -170,7 +170,8 @@ final class DecodingCall: Sendable {
     if isCancelled { throw Self.cancelled }
   }
 
-  fileprivate static let cancelled = AnimatedImageError(.cancelled, "the call was cancelled")
+  fileprivate static let cancelled = AnimatedImageError(
+    .cancelled, "stopped before the call finished")
 
   /// The error with which the call ends early: `cancelled` or `timedOut`.
   var reason: AnimatedImageError {

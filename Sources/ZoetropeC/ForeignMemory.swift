@@ -235,7 +235,7 @@ struct PixelTarget {
     guard UInt(needed) <= capacity else {
       let frames = count == 1 ? "1 frame needs" : "\(count) frames need"
       throw AnimatedImageError(
-        .parameter, "buffer.byte_count is \(capacity), but \(frames) \(needed)")
+        .parameter, "buffer.byte_count is \(capacity), but \(frames) \(needed) bytes")
     }
     self.request = request
   }

@@ -77,7 +77,7 @@ final class Destination: InterruptibleSink {
     _ body: (inout Bool) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) {
     try isOpen.withLock { (isOpen) throws(AnimatedImageError) in
-      guard isOpen else { throw AnimatedImageError(.cancelled, "writing was cancelled") }
+      guard isOpen else { throw AnimatedImageError(.cancelled, "stopped while writing") }
       try body(&isOpen)
     }
   }
@@ -208,7 +208,7 @@ extension Bitmap {
     // The sides are limited so that the number of bytes, with 8 bytes per pixel, fits in an `Int`.
     let sides: ClosedRange<Int64> = 1...Int64(Int32.max)
     guard sides.contains(width), sides.contains(height) else {
-      throw AnimatedImageError(.parameter, "the picture cannot be \(width)x\(height)")
+      throw AnimatedImageError(.parameter, "a picture cannot have the size \(width)x\(height)")
     }
     let row = Int(width) * form.bytesPerPixel
     let stride = unsafe given.bytes_per_row == 0 ? row : given.bytes_per_row
@@ -222,7 +222,8 @@ extension Bitmap {
     let capacity = unsafe UInt(bitPattern: given.byte_count)
     guard !overflow, !overflowAgain, UInt(needed) <= capacity else {
       throw AnimatedImageError(
-        .parameter, "picture.byte_count is \(capacity), too few for rows of \(stride) bytes")
+        .parameter,
+        "picture.byte_count is \(capacity), too small for \(height) rows of \(stride) bytes")
     }
     let pixels = try unsafe UnsafeRawPointer(required(given.pixels, "picture.pixels"))
     let size = PixelSize(width: Int(width), height: Int(height))

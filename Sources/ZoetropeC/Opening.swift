@@ -59,7 +59,7 @@ public func openBytes(
   unsafe open(animation, options, error) { (options, call) throws(AnimatedImageError) in
     guard byteCount >= 0 else {
       throw AnimatedImageError(
-        .parameter, "byte_count is \(UInt(bitPattern: byteCount)), more than there can be")
+        .parameter, "byte_count is \(UInt(bitPattern: byteCount)), which is too large")
     }
     var copy: [UInt8] = []
     if byteCount > 0 {
@@ -236,7 +236,7 @@ struct FrameRequest: Sendable, Hashable {
       guard size.area <= allowed else {
         throw .exceeding(
           .scaledPixels, asked: size.area, allowed: allowed,
-          "scaled frames would be \(size), the limit is \(allowed) pixels")
+          "scaled frames would be \(size), but the limit is \(allowed) pixels")
       }
       guard side <= Self.maximumSide else {
         throw .exceeding(
@@ -363,7 +363,8 @@ final class ForeignSource: ByteSource {
       }
       guard count >= 0, count <= Int64(bytes.count - done) else {
         throw AnimatedImageError(
-          .io, "reader.read returned \(count), but \(bytes.count - done) bytes were requested",
+          .io,
+          "reader.read returned \(count), but at most \(bytes.count - done) bytes were requested",
           byteOffset: offset)
       }
       if count == 0 { break }

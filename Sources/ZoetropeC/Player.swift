@@ -50,7 +50,7 @@ final class Player: Sendable {
   private func play(
     _ frames: ScheduledFrames, _ shown: @Sendable (borrowing ScheduledFrame) -> Bool
   ) async -> AnimatedImageError? {
-    let stopped = AnimatedImageError(.cancelled, "playback was stopped")
+    let stopped = AnimatedImageError(.cancelled, "stopped during playback")
     do throws(AnimatedImageError) {
       for try await frame in frames {
         guard !isStopped.load(ordering: .relaxed), shown(frame) else {

@@ -21,7 +21,7 @@ public func play(
     let request = try FrameRequest(given, of: handle.image)
     guard request.bytesPerPixel != 3 else {
       throw AnimatedImageError(
-        .parameter, "format is ZOETROPE_RGB8, which is not for playback; use ZOETROPE_RGBX8")
+        .parameter, "format is ZOETROPE_RGB8, which playback does not support; use ZOETROPE_RGBX8")
     }
     let wanted = try unsafe read(playback, over: zoetrope_playback(), "zoetrope_playback")
     let options = try wanted.options(of: handle)
@@ -180,7 +180,7 @@ public func playerWait(
     let held = try unsafe object(player, Player.self, "player")
     guard !held.isCurrent else {
       throw AnimatedImageError(
-        .parameter, "zoetrope_player_wait in a callback of this player would never return")
+        .parameter, "zoetrope_player_wait would never return in a callback of the same player")
     }
     if let failure = held.wait() { throw failure }
   }

@@ -52,7 +52,7 @@ public func getFrames(
     guard first >= 0, first <= Int64(total), count >= 0, count <= total - Int(first) else {
       throw AnimatedImageError(
         .parameter,
-        "first is \(first) and count \(UInt(bitPattern: count)); there are \(total) frames")
+        "first is \(first) and count is \(UInt(bitPattern: count)), but there are \(total) frames")
     }
     try check(elementSize, of: zoetrope_frame_info.self, "element_size", "zoetrope_frame_info")
     guard count > 0 else { return }
@@ -128,7 +128,7 @@ public func getDamage(
     let all = handle.image.damage
     guard index >= 0, index < Int64(all.count) else {
       throw AnimatedImageError(
-        .parameter, "damage \(index) does not exist; there are \(all.count) items")
+        .parameter, "damage item \(index) does not exist; there are \(all.count) items")
     }
     unsafe write(zoetrope_damage(all[Int(index)]), to: target)
   }
@@ -146,7 +146,7 @@ public func getMetadata(
     let all = handle.metadata
     guard index >= 0, index < Int64(all.count) else {
       throw AnimatedImageError(
-        .parameter, "metadata \(index) does not exist; there are \(all.count) items")
+        .parameter, "metadata item \(index) does not exist; there are \(all.count) items")
     }
     let found = all[Int(index)]
     if capacity != 0 {
@@ -267,7 +267,7 @@ public func readFrames(
     } else {
       guard count <= handle.image.frames.count else {
         throw AnimatedImageError(
-          .parameter, "count is \(count); there are \(handle.image.frames.count) frames")
+          .parameter, "count is \(count), but there are \(handle.image.frames.count) frames")
       }
       wanted = Array(0..<count)
     }

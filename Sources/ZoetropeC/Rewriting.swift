@@ -49,10 +49,10 @@ public func optimize(
     let own: AnimationFormat = image.format == .gif ? .gif : .apng
     guard try given.format(for: nil) ?? own == own else {
       throw AnimatedImageError(
-        .parameter, "format differs from the animation's, which zoetrope_optimize cannot change")
+        .parameter, "format is not the animation's format, which zoetrope_optimize cannot change")
     }
     guard try given.uploadPreset() == nil else {
-      throw AnimatedImageError(.parameter, "preset is for zoetrope_rewrite")
+      throw AnimatedImageError(.parameter, "preset can be used only with zoetrope_rewrite")
     }
     let options = OptimizingOptions(
       effort: writing.effort, tolerance: writing.tolerance,

@@ -54,7 +54,7 @@ extension AnimationHandle {
       try distinct.add(index, of: reader, isCancelled: isCancelled)
     }
     let chosen = distinct.choose(count, isCancelled: isCancelled)
-    if isCancelled() { throw AnimatedImageError(.cancelled, "cancelled between frames") }
+    if isCancelled() { throw AnimatedImageError(.cancelled, "stopped between frames") }
     return chosen
   }
 }

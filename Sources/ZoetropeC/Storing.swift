@@ -25,7 +25,7 @@ public func storeOpen(
       let path = unsafe path.map({ unsafe FilePath(platformString: $0) })
         ?? FrameStore.defaultDirectory
     else {
-      throw AnimatedImageError(.parameter, "path is NULL, and this user has no home directory")
+      throw AnimatedImageError(.parameter, "path is NULL, and the user has no home directory")
     }
     let limit = options.byte_limit
     let opened =
@@ -118,7 +118,7 @@ private func storedRequest(
   let request = try unsafe frameRequest(rendering, handle)
   guard request.bytesPerPixel == request.rendering.format?.bytesPerPixel else {
     throw AnimatedImageError(
-      .parameter, "ZOETROPE_RGB8 cannot be stored: use ZOETROPE_RGBX8 and ignore its fourth byte")
+      .parameter, "ZOETROPE_RGB8 cannot be stored: use ZOETROPE_RGBX8 and ignore the fourth byte")
   }
   return request
 }
@@ -157,7 +157,7 @@ private struct StoreRequest: Sendable {
         if handle.image.isUnchanged { store.storeIfPossible(frame, for: key) }
         result = store.lookUp(key).map { ($0, true) } ?? (frame, false)
       }
-      guard let result else { throw AnimatedImageError(.cancelled, "cancelled before decoding") }
+      guard let result else { throw AnimatedImageError(.cancelled, "stopped before decoding") }
       return result
     }
   }

@@ -34,7 +34,7 @@ private final class WriterHandle: Sendable {
   ) throws(AnimatedImageError) {
     try state.withLock { (state) throws(AnimatedImageError) in
       guard state.writer == nil else {
-        throw AnimatedImageError(.parameter, "the first picture was appended already")
+        throw AnimatedImageError(.parameter, "the first picture has already been appended")
       }
       if current.withLock({ $0.isCancelled }) { throw Self.cancelled }
       try body(&state.options)
@@ -79,7 +79,7 @@ private final class WriterHandle: Sendable {
     writer?.cancel()
   }
 
-  private static let cancelled = AnimatedImageError(.cancelled, "writing was cancelled")
+  private static let cancelled = AnimatedImageError(.cancelled, "stopped while writing")
 }
 
 /// Implements `zoetrope_writer_create`, which zoetrope.h documents.
@@ -173,7 +173,7 @@ extension zoetrope_writer_options {
     guard limit == nil else { return budget }
     guard !budget.keepsSize, !budget.keepsFrameRate else {
       throw AnimatedImageError(
-        .parameter, "keep_size and keep_frame_rate are for max_bytes and preset")
+        .parameter, "keep_size and keep_frame_rate can be used only with max_bytes or preset")
     }
     return nil
   }
@@ -185,7 +185,8 @@ extension zoetrope_writer_options {
     if let preset = UploadPreset.all.first(where: { $0.name == name }) { return preset }
     if let other = UploadPreset.others.first(where: { name.hasPrefix($0.key) }) {
       throw AnimatedImageError(
-        .parameter, "preset is \(name): \(other.key) takes \(other.value), which is not written")
+        .parameter,
+        "preset is \(name): \(other.key) requires \(other.value), which this library cannot write")
     }
     let names = UploadPreset.all.map(\.name).joined(separator: ", ")
     throw AnimatedImageError(.parameter, "preset is \(name); it must be one of \(names)")
@@ -255,7 +256,8 @@ public func writerAddText(
       && scalars.first != " " && scalars.last != " " && !key.contains("  ")
     guard isValid else {
       throw AnimatedImageError(
-        .parameter, "key is not 1 to 79 characters of Latin-1 without needless spaces")
+        .parameter,
+        "key must be 1 to 79 Latin-1 characters, with no leading, trailing or consecutive spaces")
     }
     try held.prepare { (options) throws(AnimatedImageError) in
       var metadata = options.metadata ?? AnimationMetadata()

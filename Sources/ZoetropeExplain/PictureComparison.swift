@@ -162,7 +162,7 @@ struct PictureComparison {
     let reader = FrameReader(image)
     let storedReader = StoredFrameReader(image)
     while !open.isEmpty, let frame = try reader.next() {
-      if isCancelled() { throw AnimatedImageError(.cancelled, "interrupted") }
+      if isCancelled() { throw AnimatedImageError(.cancelled, "stopped while comparing frames") }
       let stored = try storedReader.frame(at: frame.index)?.bitmap
       let changed = changedRects(of: frame)
       var remaining: [(place: Int, simulation: Simulation)] = []

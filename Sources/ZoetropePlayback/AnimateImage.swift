@@ -11,7 +11,8 @@
 ///   - path: The path of the file.
 ///   - options: The start frame, frame durations, number of plays and decoding options.
 ///   - clock: The clock that times the frames. Default: the system's clock.
-///   - handler: The function to call with each frame's index and bitmap. Setting `stop` ends the animation immediately.
+///   - handler: The function to call with each frame's index and bitmap. If it sets `stop` to true, the animation ends
+///     immediately.
 /// - Returns: How the animation ended: `finished`; `stopped` if the handler set `stop`; `cancelled` if the task was
 ///   cancelled; or `failed` with the error. Cancelling the task ends the animation immediately, even while the file is
 ///   being opened.

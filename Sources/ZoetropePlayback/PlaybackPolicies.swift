@@ -22,15 +22,15 @@ public struct LatePolicy: Sendable, Hashable {
   /// Shows the newest frame that is both due and decoded, and keeps the schedule.
   ///
   /// Unlike ``skip``, this policy never drops a decoded frame in favour of a frame that is still being decoded. If all
-  /// requested frames were decoded in time, but the consumer or the wake-up was late, playback continues with the frame
-  /// that is due.
+  /// requested frames were decoded in time, but the consumer was late or a timer fired late, playback continues with
+  /// the frame that is due.
   public static let latest = LatePolicy(kind: .latest)
   /// Shows every frame and, after a late frame, plays up to `maximumRate` times faster than the playback rate until
   /// playback has caught up.
   ///
   /// The schedule is kept if playback is at most ten seconds behind. After a longer stall, for example because the
-  /// machine was suspended, the schedule moves by the time above ten seconds. `maximumRate` is clamped to 1...1000; NaN
-  /// counts as 1.
+  /// machine was suspended, the schedule is delayed by the time in excess of ten seconds. `maximumRate` is clamped to
+  /// 1...1000; NaN counts as 1.
   public static func catchUp(maximumRate: Double) -> LatePolicy {
     LatePolicy(kind: .catchUp(maximumRate: maximumRate))
   }

@@ -26,7 +26,9 @@ extension PlaybackStateMachine {
     rescaleSteps(from: timescale)
     guard wasStarved else { return .none }
     if order.range.isEmpty, !order.isOpen {
-      let error = arrival.error ?? AnimatedImageError(.noFrames, "no frame to play has arrived")
+      let error =
+        arrival.error
+        ?? AnimatedImageError(.noFrames, "no frame within the played range has arrived")
       return end(.failed(error))
     }
     if let time = awaitedTime { return arrive(at: time) }

@@ -256,7 +256,8 @@ extension PlaybackStateMachine {
     if options.reducesMotion {
       let poster = options.posterIndex ?? start ?? range.lowerBound
       guard all.contains(poster) else {
-        throw AnimatedImageError(.parameter, "the poster \(poster) is not among the frames \(all)")
+        throw AnimatedImageError(
+          .parameter, "the poster frame \(poster) is not within the frames \(all)")
       }
       range = poster..<poster + 1
       start = poster

@@ -19,7 +19,8 @@ public struct PlaybackStatistics: Sendable, Hashable {
   /// The longest time between a frame's deadline and its delivery.
   public var maximumLateness: Duration { lateness.maximum }
 
-  /// Returns the lateness that is not exceeded by a fraction of all frames (0 to 1). For example, 0.5 gives the median.
+  /// Returns the lateness that the given fraction of all frames (0 to 1) does not exceed. For example, 0.5 gives the
+  /// median.
   ///
   /// The result is rounded up by at most a sixteenth. It is zero before the first frame.
   public func lateness(atQuantile quantile: Double) -> Duration { lateness.quantile(quantile) }

@@ -8,14 +8,14 @@ public struct ScheduledFrame: Sendable {
   public let bitmap: Bitmap
   /// The frame's delay, exactly as the file stores it.
   public let delay: FrameDelay
-  /// How long the frame is shown: the stored delay after applying the delay policy and the rate. After a seek into the
-  /// middle of a frame, the duration is the rest of that time.
+  /// The time for which the frame is shown: the stored delay, after the delay policy and the rate have been applied.
+  /// After a seek into the middle of a frame, the duration is the rest of that time.
   public let duration: Duration
   /// The frame's deadline, relative to the deadline of the first frame. The time includes pauses and, with
   /// ``LatePolicy/stretch``, the lateness of earlier frames.
   public let presentationTime: Duration
-  /// How long after its deadline the frame was delivered. With ``LatePolicy/stretch``, all later deadlines move by this
-  /// time.
+  /// The time between the frame's deadline and its delivery. With ``LatePolicy/stretch``, all later deadlines move by
+  /// this time.
   public let lateness: Duration
   /// The area in which the bitmap may differ from the bitmap of the last delivered frame; the whole canvas for the
   /// first frame.
@@ -31,7 +31,7 @@ public struct ScheduledFrame: Sendable {
   /// The number of seeks before the frame was delivered.
   ///
   /// A frame that is already being delivered when ``FrameScheduler/seek(toFrame:)`` is called still arrives, but its
-  /// number is lower than ``FrameScheduler/seekCount``.
+  /// `seekCount` is lower than ``FrameScheduler/seekCount``.
   public let seekCount: Int
 
   /// Creates a frame, for example to test a view.

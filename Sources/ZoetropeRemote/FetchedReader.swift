@@ -151,8 +151,8 @@ final class FetchedReader: FrameReading {
     }
     guard begins else {
       throw AnimatedImageError(
-        .invalidImageIndex, "no frame begins at the offset in the index", format: image.format,
-        frameIndex: control.index, byteOffset: control.byteRange.lowerBound)
+        .invalidImageIndex, "no frame begins at the offset given in the index",
+        format: image.format, frameIndex: control.index, byteOffset: control.byteRange.lowerBound)
     }
   }
 }

@@ -63,14 +63,14 @@ public final class RemoteImage: AnimationSource {
     let fetcher = RangeFetcher(reader, cache: cache) { memory.note($0) }
     // This bound keeps sums of offsets from overflowing.
     guard fetcher.byteCount <= 1 << 56 else {
-      throw AnimatedImageError(.parameter, "a file cannot have \(fetcher.byteCount) bytes")
+      throw AnimatedImageError(.parameter, "a file of \(fetcher.byteCount) bytes is too large")
     }
     let image: AnimatedImage
     if let index {
       guard index.byteCount == fetcher.byteCount else {
         throw AnimatedImageError(
           .invalidImageIndex,
-          "the index is for a file of \(index.byteCount) bytes, but this one has \(fetcher.byteCount)",
+          "the index is for a file of \(index.byteCount) bytes, but this file has \(fetcher.byteCount)",
           format: index.format)
       }
       try index.check(options.limits)
@@ -107,7 +107,9 @@ public final class RemoteImage: AnimationSource {
         try AnimatedImage(scan, source: source, options: options)
       }
     }
-    guard let opened else { throw AnimatedImageError(.cancelled, "cancelled while opening") }
+    guard let opened else {
+      throw AnimatedImageError(.cancelled, "stopped while opening the image")
+    }
     source.unpin(outside: 0..<0)
     return try opened.get()
   }

@@ -17,7 +17,7 @@ extension FrameScaler {
     let picks = columns[region.x..<region.maxX]
     var y = region.y
     while y < region.maxY {
-      if isCancelled() { throw AnimatedImageError(.cancelled, "scaling was cancelled") }
+      if isCancelled() { throw AnimatedImageError(.cancelled, "stopped while scaling") }
       let round = Round(from: y, to: region.maxY, rows: rows)
       // `picks` has one element for each column of the region, and each element is a valid column of the source rows.
       if pixelBytes == 4, round.isFull {

@@ -185,7 +185,8 @@ extension FrameScaler {
     guard previous.size == size, previous.format == bitmap.format else {
       throw AnimatedImageError(
         .parameter,
-        "the previous picture has \(previous.size) pixels in \(previous.format), not \(size) in \(bitmap.format)"
+        "the previous picture is \(previous.size) in \(previous.format), but must be \(size) in "
+          + "\(bitmap.format)"
       )
     }
     let region = touched(by: dirty)
@@ -204,7 +205,7 @@ extension FrameScaler {
   private func check(_ bitmap: Bitmap) throws(AnimatedImageError) {
     guard bitmap.size == sourceSize else {
       throw AnimatedImageError(
-        .parameter, "the bitmap is \(bitmap.size), but this scaler takes \(sourceSize)")
+        .parameter, "the bitmap is \(bitmap.size), but the scaler expects \(sourceSize)")
     }
   }
 

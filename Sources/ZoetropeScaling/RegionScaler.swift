@@ -99,7 +99,7 @@ struct RegionScaler<Codec: BlendCodec> {
 
   func checkCancelled(at y: Int, _ isCancelled: () -> Bool) throws(AnimatedImageError) {
     if y & 7 == 0, isCancelled() {
-      throw AnimatedImageError(.cancelled, "scaling was cancelled")
+      throw AnimatedImageError(.cancelled, "stopped while scaling")
     }
   }
 

@@ -33,7 +33,7 @@ extension FrameStore {
       try identity(of: image) { flag.isRaised }
     }
     guard await passes.begin(content) else {
-      throw AnimatedImageError(.cancelled, "cancelled before decoding", format: image.format)
+      throw AnimatedImageError(.cancelled, "stopped before decoding", format: image.format)
     }
     defer { passes.end(content) }
     let pass = PrefetchPass(image, FrameFiller(self, renderings, of: image, content))
@@ -110,7 +110,7 @@ private final class PrefetchPass: Sendable {
       let frame = try state.reader.frame(at: index, isCancelled: isCancelled)
       // If the file has been overwritten, the pixels do not match the content identity in the key.
       guard image.source.isUnchanged else {
-        throw AnimatedImageError(.io, "the file has changed", format: image.format)
+        throw AnimatedImageError(.io, "the file changed after it was opened", format: image.format)
       }
       return try state.filler.fill(frame, isCancelled: isCancelled)
     }
@@ -124,8 +124,8 @@ extension PrefetchPass {
     guard kept < indices.count else { return }
     throw AnimatedImageError(
       .storeFull,
-      "only \(kept) of \(indices.count) frames are kept: the store's limit, or the number of "
-        + "frames that it keeps of one size and format, is too small",
+      "only \(kept) of \(indices.count) frames are still in the store: its byte limit is too "
+        + "small, or it cannot keep more frames of one size and format",
       format: image.format)
   }
 }

@@ -222,7 +222,9 @@ struct Eviction {
       let file = try TableFile.open(store.directory.appending(files[place].name)),
       let layout = try TableLayout(of: file, shape, secret: secret.hash)
     else { return nil }
-    if file.isReadOnly { throw AnimatedImageError(.storeDenied, "a table is read-only") }
+    if file.isReadOnly {
+      throw AnimatedImageError(.storeDenied, "a table of the store is read-only")
+    }
     return (file, layout)
   }
 

@@ -173,7 +173,8 @@ public final class FrameStore: Sendable {
   /// Throws `storeDenied` if the store is read-only.
   package func checkWritable() throws(AnimatedImageError) {
     if isReadOnly {
-      throw AnimatedImageError(.storeDenied, "\(directory) is read-only: nothing is stored there")
+      throw AnimatedImageError(
+        .storeDenied, "\(directory) is read-only, so nothing is stored there")
     }
   }
 

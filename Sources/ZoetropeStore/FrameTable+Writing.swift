@@ -15,7 +15,8 @@ extension FrameTable {
       layout.shape.holds(bitmap.size),
       bitmap.bytesPerRow == bitmap.format.bytesPerRow(width: bitmap.width)
     else {
-      throw AnimatedImageError(.parameter, "the frame has another size or format than the table")
+      throw AnimatedImageError(
+        .parameter, "the size or format of the frame is not that of the table")
     }
     try checkFile()
     try checkWritable()
@@ -52,6 +53,8 @@ extension FrameTable {
 
   /// Throws `storeDenied` if the table is read-only.
   func checkWritable() throws(AnimatedImageError) {
-    if file.isReadOnly { throw AnimatedImageError(.storeDenied, "the table is read-only") }
+    if file.isReadOnly {
+      throw AnimatedImageError(.storeDenied, "a table of the store is read-only")
+    }
   }
 }

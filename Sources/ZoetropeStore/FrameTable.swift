@@ -111,7 +111,7 @@ final class FrameTable: Sendable {
         throw error
       }
     }
-    throw AnimatedImageError(.storeDamaged, "\(path) keeps being replaced")
+    throw AnimatedImageError(.storeDamaged, "other processes keep replacing \(path)")
   }
 
   /// Throws `storeUnsupported` if locks have no effect on the file system.

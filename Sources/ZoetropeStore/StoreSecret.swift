@@ -51,7 +51,7 @@ struct StoreSecret: Sendable {
         throw error
       }
     }
-    throw AnimatedImageError(.storeDamaged, "\(path) keeps being replaced")
+    throw AnimatedImageError(.storeDamaged, "other processes keep replacing \(path)")
   }
 
   /// The secret's bytes, followed by their checksum.

@@ -22,13 +22,13 @@ package enum TableDirectory {
       guard next.removeLastComponent() else { break }
     }
     for directory in missing.reversed() {
-      try TableCall.makeDirectory.make("make \(directory)") {
+      try TableCall.makeDirectory.make("create \(directory)") {
         try TableCall.makeDirectory.check()
         let error = FileSystem.makeDirectory(directory, permissions: .ownerReadWriteExecute)
         if let error, error != .fileExists { throw error }
       }
     }
-    let found = try TableCall.stat.make("stat \(path)") {
+    let found = try TableCall.stat.make("read the status of \(path)") {
       try FileStatus(checking: path, followsLinks: false)
     }
     let isWritable = try TableCall.openWriting.make("write to \(path)") {
@@ -43,8 +43,8 @@ package enum TableDirectory {
     guard found.isDirectory, isWritable ? found.isPrivate : found.isTrusted else {
       throw AnimatedImageError(
         .storeDenied,
-        "\(path) is not a directory "
-          + (isWritable ? "owned by this user alone" : "that only its owner may write"))
+        "\(path) is not a directory that only "
+          + (isWritable ? "the current user can access" : "its owner can write"))
     }
     return isWritable
   }
@@ -74,7 +74,7 @@ package enum TableDirectory {
   package static func isPresent(_ path: FilePath) throws(AnimatedImageError) -> Bool {
     do throws(Errno) { _ = try FileStatus(checking: path) } catch {
       if error == .noSuchFileOrDirectory { return false }
-      throw .store(error, "look for \(path)")
+      throw .store(error, "read the status of \(path)")
     }
     return true
   }
@@ -90,7 +90,7 @@ package enum TableDirectory {
     _ temporary: FilePath, as path: FilePath, replacing: Bool
   ) throws(AnimatedImageError) -> Bool {
     defer { if !replacing { FileSystem.remove(temporary) } }
-    return try TableCall.publish.make("name \(path)") {
+    return try TableCall.publish.make("create \(path)") {
       do {
         try TableCall.publish.check()
         let error =

@@ -80,7 +80,7 @@ package final class TableFile: Sendable {
     guard status.isRegular, writes ? status.isPrivate : status.isTrusted else {
       throw AnimatedImageError(
         .storeDenied,
-        "\(path) is not a file \(writes ? "owned by this user alone" : "that only its owner may write")"
+        "\(path) is not a file that only \(writes ? "the current user can access" : "its owner can write")"
       )
     }
     return file
@@ -95,7 +95,7 @@ package final class TableFile: Sendable {
 
   package var status: FileStatus {
     get throws(AnimatedImageError) {
-      try TableCall.stat.make("stat") {
+      try TableCall.stat.make("read the status of a file") {
         try TableCall.stat.check()
         return try FileStatus(of: descriptor)
       }
@@ -107,7 +107,7 @@ package final class TableFile: Sendable {
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
     while done < count {
-      let step = try TableCall.read.make("read") {
+      let step = try TableCall.read.make("read a file") {
         let wanted = try TableCall.read.granted(count - done)
         return try descriptor.read(at: offset + done, into: &bytes, done..<done + wanted)
       }
@@ -130,10 +130,10 @@ package final class TableFile: Sendable {
         step = try descriptor.writeSome(rest.extracting(first: wanted), at: offset + done)
       } catch {
         if error == .interrupted { continue }
-        throw .store(error, "write")
+        throw .store(error, "write a file")
       }
       // Nothing was written and there was no error. This is unexpected, but must not cause an endless loop.
-      if step == 0 { throw .store(.ioError, "write") }
+      if step == 0 { throw .store(.ioError, "write a file") }
       done += step
     }
   }
@@ -142,11 +142,11 @@ package final class TableFile: Sendable {
   /// only for a file that is not open elsewhere.
   package func resize(to byteCount: Int, allocating allocated: Int) throws(AnimatedImageError) {
     try Self.checkSizeLimit(byteCount)
-    try TableCall.resize.make("resize") {
+    try TableCall.resize.make("change the size of a file") {
       try TableCall.resize.check()
       try descriptor.resize(to: Int64(byteCount), retryOnInterrupt: false)
     }
-    try TableCall.allocate.make("allocate") {
+    try TableCall.allocate.make("allocate disk space") {
       try TableCall.allocate.check()
       let error = posix_fallocate(descriptor.rawValue, 0, off_t(allocated))
       if error != 0 { throw Errno(rawValue: error) }
@@ -156,7 +156,9 @@ package final class TableFile: Sendable {
   /// Throws `storeFull` if this process may not write files of `byteCount` bytes. Without this check, the system would
   /// end the process with SIGXFSZ.
   private static func checkSizeLimit(_ byteCount: Int) throws(AnimatedImageError) {
-    if byteCount > zt_file_size_limit() { throw .store(.fileTooLarge, "write \(byteCount) bytes") }
+    if byteCount > zt_file_size_limit() {
+      throw .store(.fileTooLarge, "write a file of \(byteCount) bytes")
+    }
   }
 
   /// The result of punching a hole.
@@ -180,7 +182,7 @@ package final class TableFile: Sendable {
     let start = Int64(range.lowerBound)
     let granted: Int
     do throws(AnimatedImageError) {
-      granted = try TableCall.punch.make("punch") {
+      granted = try TableCall.punch.make("free a part of a file") {
         let granted = try TableCall.punch.granted(2)
         let error = zt_punch_hole(descriptor.rawValue, start, Int64(range.count))
         if error != 0 { throw Errno(rawValue: error) }
@@ -200,7 +202,7 @@ package final class TableFile: Sendable {
   ///
   /// - Returns: False if another object holds a conflicting lock.
   package func setLock(_ lock: Lock, at offset: Int) throws(AnimatedImageError) -> Bool {
-    try TableCall.lock.make("lock") {
+    try TableCall.lock.make("lock a file") {
       try TableCall.lock.check()
       let error = zt_lock_byte(descriptor.rawValue, Int64(offset), lock.rawValue)
       guard error == 0 || error == EAGAIN else { throw Errno(rawValue: error) }

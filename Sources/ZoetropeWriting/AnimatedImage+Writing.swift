@@ -8,9 +8,9 @@ extension AnimationWriterOptions {
 }
 
 extension ColorSurvey {
-  /// Creates an empty survey for a file that is written with `options`. Unlike a survey created with another
-  /// initializer, this one finds the palette of an APNG whose number of colours ``AnimationWriterOptions/colors``
-  /// limits.
+  /// Creates an empty survey for a file that is written with `options`. If ``AnimationWriterOptions/colors`` limits the
+  /// number of colours of an APNG, the survey also finds the palette of the file. Surveys created with other
+  /// initializers do not.
   public init(for options: AnimationWriterOptions) {
     self.init(keepsHiddenColors: options.keepsHiddenColors, reduction: options.reduction)
   }
@@ -48,8 +48,8 @@ extension AnimatedImage {
   ///   - sink: The destination, such as a ``FileSink``. The sink is finished if writing succeeds, and abandoned if this
   ///     method throws. The destination may be the file that is being read.
   ///   - options: The format of the file and how it is compressed. Default: nil, which means
-  ///     ``AnimationWriterOptions/init(copying:)``. If the options have no survey, one is made. If they have no poster,
-  ///     the static image of an APNG is written.
+  ///     ``AnimationWriterOptions/init(copying:)``. If the options have no survey, the method makes one. If they have
+  ///     no poster, and the source is an APNG whose static image is not a frame, the static image becomes the poster.
   ///   - progress: A closure that is called after each frame, on a thread of the library.
   /// - Throws: the errors of ``FrameReader/next()`` and `AnimationWriter.append(_:)`; `cancelled` as soon as the task
   ///   is cancelled.

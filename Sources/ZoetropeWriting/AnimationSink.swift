@@ -4,9 +4,10 @@ internal import SystemPackage
 /// The destination of a written animation.
 ///
 /// A blocking method of the writer calls the sink on the calling thread; an `async` method calls it on another thread.
-/// Calls never overlap. A sink may block, but must not wait for the writer. ``abandon()`` may be called on any thread.
-/// After an error, nothing more is written to the sink. The last call is either ``finish()`` or ``abandon()``, and is
-/// made exactly once. If the task is cancelled while the last bytes are being written, the file may still be completed.
+/// Calls never overlap. A sink may block, but it must not wait for the writer. ``abandon()`` may be called on any
+/// thread. After an error, nothing more is written to the sink. The last call is either ``finish()`` or ``abandon()``,
+/// and is made exactly once. If the task is cancelled while the last bytes are being written, the file may still be
+/// completed.
 public protocol AnimationSink: AnyObject, Sendable {
   /// Whether ``patch(_:at:)`` can replace bytes that have already been written. Default: false.
   var canPatch: Bool { get }

@@ -187,7 +187,7 @@ public final class AnimationWriter: Sendable {
     if front.pipeline == nil { front.pipeline = try begin(frame.bitmap) }
     if let promised = options.frameCount, front.pipeline?.frameCount == promised {
       throw AnimatedImageError(
-        .parameter, "more than the \(promised) announced frames were appended",
+        .parameter, "frameCount is \(promised), but more frames were appended",
         format: options.format)
     }
     let jobs = try front.pipeline?.append(frame) { queue.isCancelled } ?? []
@@ -214,7 +214,7 @@ public final class AnimationWriter: Sendable {
     let isDeep = [bitmap.format, options.poster?.format].contains(.rgba16)
     if let survey, survey.keepsHiddenColors != options.keepsHiddenColors {
       throw AnimatedImageError(
-        .parameter, "the survey and the options differ in keepsHiddenColors",
+        .parameter, "the survey and the options have different values of keepsHiddenColors",
         format: options.format)
     }
     var request = AnimationRequest(

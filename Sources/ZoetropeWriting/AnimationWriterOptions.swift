@@ -50,7 +50,7 @@ public struct AnimationWriterOptions: Sendable {
   /// number.
   ///
   /// If the number is set, identical frames are kept. If the sink also cannot be patched, a delay over 65,535 s in an
-  /// APNG is ``AnimatedImageError/Code/unwritable``, because it would take several frames.
+  /// APNG causes the error ``AnimatedImageError/Code/unwritable``, because the delay would take several frames.
   public var frameCount: Int?
   /// The number of bytes that the writer may hold besides the output. Default: nil, which means eight canvases plus 16
   /// MiB. With a lower limit, fewer threads encode.
@@ -65,7 +65,7 @@ public struct AnimationWriterOptions: Sendable {
   public struct IdenticalFrames: Sendable, Hashable {
     private let merges: Bool
     /// The frame is dropped, and its delay is added to that of the previous frame, unless browsers replace one of the
-    /// two delays with another; see ``DelayPolicy/browser``.
+    /// two delays with a different delay; see ``DelayPolicy/browser``.
     public static let merge = Self(merges: true)
     /// The frame is written as a single pixel that changes nothing.
     public static let keep = Self(merges: false)

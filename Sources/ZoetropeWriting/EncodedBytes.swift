@@ -3,8 +3,8 @@ internal import Synchronization
 /// The bytes of an animation, encoded chunk by chunk.
 ///
 /// The next frame is requested from `Frames` only when a chunk is requested. A slow consumer therefore slows encoding
-/// down, and a consumer that stops leaves nothing behind. Each iterator starts over. Iteration throws if the task is
-/// cancelled.
+/// down, and encoding ends when the consumer stops. Each iterator encodes the animation from the start. Iteration
+/// throws if the task is cancelled.
 public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sendable {
   /// A chunk of the file.
   public typealias Element = [UInt8]

@@ -208,7 +208,7 @@ final class EncodingQueue: Sendable {
     }
   }
 
-  static let cancelled = AnimatedImageError(.cancelled, "writing was cancelled")
+  static let cancelled = AnimatedImageError(.cancelled, "stopped while writing")
 
   /// Ends all work with `error`, unless the work has already ended. Does not wait for other threads.
   func fail(_ error: AnimatedImageError) {

@@ -152,7 +152,7 @@ struct FramePipeline: Sendable {
     let count = (pending.delay.rounded(to: 100) + 0xfffe) / 0xffff
     if centiseconds != nil, count > EditTimeline.frameLimit {
       throw EditTimeline.tooManyFrames(
-        "for a delay of this length ", Int(clamping: count), EditTimeline.frameLimit
+        "with a delay of this length, ", Int(clamping: count), EditTimeline.frameLimit
       ).inFrame(pending.index)
     }
     let stored = centiseconds?.store(pending.delay) ?? delays.store(pending.delay)

@@ -33,7 +33,7 @@ package struct FramePlacer: Sendable {
     let changes = PixelDifference.bounds(from: last, to: picture, within: hint)
     assert(
       hint == nil || changes.union(PixelDifference.bounds(from: last, to: picture)) == changes,
-      "a frame differs outside the rectangle that was said to have changed")
+      "a frame differs from the previous one outside the rectangle given as changed")
     return changes
   }
 

@@ -41,7 +41,7 @@ struct PicturePreparation: Sendable {
   func check(_ bitmap: Bitmap) throws(AnimatedImageError) {
     guard bitmap.size == size else {
       throw AnimatedImageError(
-        .parameter, "a frame of \(bitmap.size) does not fit a canvas of \(size)")
+        .parameter, "the frame is \(bitmap.size), but the canvas is \(size)")
     }
   }
 

@@ -7,6 +7,6 @@ public struct WritingProgress: Sendable, Hashable {
   /// The number of bytes written to the sink.
   public let byteCount: Int
   /// The number of the current attempt, counted from 1. To meet ``EditOptions/budget`` or to find the smallest file, an
-  /// animation is encoded several times. Each attempt starts the other numbers again from 0.
+  /// animation is encoded several times. In each attempt, ``frameCount`` and ``byteCount`` start again from 0.
   public internal(set) var attempt = 1
 }

@@ -101,8 +101,8 @@ import Zoetrope
       let plain = try tool.run(command)
       #expect(try tool.shell("mkdir -m 755 open && echo x > file") == 0)
       for (cache, reason) in [
-        ("open", "is not a directory owned by this user alone"),
-        ("file", "is not a directory that only its owner may write"),
+        ("open", "is not a directory that only the current user can access"),
+        ("file", "is not a directory that only its owner can write"),
         ("file/in", "Not a directory"),
         ("/proc/none", "No such file or directory"),
       ] {

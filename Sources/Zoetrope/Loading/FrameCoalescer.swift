@@ -102,6 +102,6 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   }
 
   private static var cancelled: AnimatedImageError {
-    AnimatedImageError(.cancelled, "cancelled while waiting for a shared load")
+    AnimatedImageError(.cancelled, "stopped while waiting for a shared load")
   }
 }

@@ -16,9 +16,9 @@ extension FrameLoader {
   /// Loads the image named `id` from the byte chunks that `chunks` provides, and shows the image while the chunks
   /// arrive.
   ///
-  /// The poster appears after the first frame has arrived, and ``LoadingPhase/playing(_:)`` after the second. An image
-  /// of one frame ends with its poster when the stream ends. Concurrent loads of the same name share one stream, which
-  /// is cancelled when nothing waits for the image or plays it any more.
+  /// The poster appears after the first frame has arrived, and ``LoadingPhase/playing(_:)`` after the second. For an
+  /// image with one frame, the poster is the last phase, and the phases end when the stream ends. Concurrent loads of
+  /// the same name share one stream, which is cancelled when nothing waits for the image or plays it any more.
   ///
   /// Until the stream has ended, the image's ``ContentIdentity`` is unknown. The poster is cached under a provisional
   /// identity, and moved to the real identity once all bytes have arrived. A complete image is then cached like any
@@ -58,7 +58,9 @@ extension FrameLoader {
     if shown == nil { phases.yield(.loading(nil)) }
     let image = try await receive(request, opening)
     guard await image.waitForFrame(0) else {
-      if Task.isCancelled { throw AnimatedImageError(.cancelled, "cancelled while bytes arrived") }
+      if Task.isCancelled {
+        throw AnimatedImageError(.cancelled, "stopped while waiting for bytes")
+      }
       throw image.progress.ending?.error
         ?? AnimatedImageError(.noFrames, "the stream ended before the first frame")
     }

@@ -10,17 +10,17 @@ internal import Synchronization
 /// The cache is checked first: an image that was shown before appears immediately, without a loading phase. Concurrent
 /// loads of the same name share one fetch, at the highest of their priorities. At any time, at most
 /// `maxConcurrentLoads` images are being fetched, opened and decoded up to their first frame. Files that together
-/// exceed a quarter of the memory budget load one after another. A stream no longer counts towards
-/// `maxConcurrentLoads` once its canvas is known. Decoding runs on the library's own threads.
+/// exceed a quarter of the memory budget load one after another. A stream no longer counts towards `maxConcurrentLoads`
+/// once the size of its canvas is known. Decoding runs on the library's own threads.
 ///
 /// **Cancelling.** Leaving the loop over the phases, cancelling its task, or starting a new load into the same
 /// ``LoadSlot`` ends the phases without a failure. The fetch is cancelled when no load waits for its result any more.
-/// Decoding stops between frames and between scaled rows.
+/// Decoding that is cancelled stops after the current frame, and scaling after the current row.
 public actor FrameLoader {
   /// The shared loader, which uses ``MemoryFrameCache/shared``.
   public static let shared = FrameLoader()
 
-  /// A function that fetches the bytes of an image. It may call `progress` with values from 0 to 1.
+  /// A function that fetches the bytes of an image. The function may call `progress` with values from 0 to 1.
   public typealias Fetch =
     @Sendable (_ progress: @escaping @Sendable (Double) -> Void) async throws -> [UInt8]
 
@@ -104,8 +104,8 @@ public actor FrameLoader {
 
   /// Loads the image named `id` from the bytes that `data` fetches.
   ///
-  /// If the image is not available, `data` is called once for all concurrent loads of the name. An error that it throws
-  /// becomes ``LoadingPhase/failed(_:)`` and is not cached: the next load tries again.
+  /// If the image is not available, `data` is called once for all concurrent loads of the name. An error thrown by
+  /// `data` becomes ``LoadingPhase/failed(_:)`` and is not cached: the next load tries again.
   ///
   /// - Parameters:
   ///   - id: The name that identifies the image.
@@ -410,7 +410,7 @@ public enum LoadingPhase: Sendable {
   /// poster. (Files are checked before their cached poster is shown.)
   case poster(Bitmap)
   /// The image is an animation and ready to play: iterate ``FrameScheduler/play()``. This is the last phase of an
-  /// animation; a still image ends with its poster.
+  /// animation; for a still image, the poster is the last phase.
   case playing(FrameScheduler)
   /// The load failed. This is the last phase. A cancelled load ends without this phase.
   case failed(AnimatedImageError)

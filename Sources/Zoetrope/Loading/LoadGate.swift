@@ -71,7 +71,7 @@ package final class LoadGate: Sendable {
       }
       if let place { return place }
     }
-    throw AnimatedImageError(.cancelled, "cancelled while waiting to be loaded")
+    throw AnimatedImageError(.cancelled, "stopped while waiting for other loads")
   }
 
   /// Admits waiters while there is room.

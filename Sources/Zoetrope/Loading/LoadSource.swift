@@ -34,11 +34,11 @@ package enum LoadSource: Sendable {
     case .stream(let opening):
       let stream = try await Self.opened(opening, options)
       guard let ending = await stream.waitUntilEnded() else {
-        throw AnimatedImageError(.cancelled, "cancelled while bytes arrived")
+        throw AnimatedImageError(.cancelled, "stopped while waiting for bytes")
       }
       if let error = ending.error { throw error }
       guard let image = stream.image else {
-        throw AnimatedImageError(.noFrames, "the stream is \(ending)")
+        throw AnimatedImageError(.noFrames, "the stream ended before the first frame")
       }
       return try await Self.identified(image, budget)
     case .file(let path):
@@ -96,7 +96,9 @@ package enum LoadSource: Sendable {
     _ threads: DecodeThreads,
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
-    if Task.isCancelled { throw AnimatedImageError(.cancelled, "cancelled before opening") }
+    if Task.isCancelled {
+      throw AnimatedImageError(.cancelled, "stopped before opening the image")
+    }
     return try await threads.cancellableResult { flag in
       Result { () throws(AnimatedImageError) in try work(flag) }
     }.get()
@@ -105,7 +107,7 @@ package enum LoadSource: Sendable {
   private static func failure(_ error: any Error) -> AnimatedImageError {
     if let error = error as? AnimatedImageError { return error }
     if error is CancellationError {
-      return AnimatedImageError(.cancelled, "cancelled while fetching bytes")
+      return AnimatedImageError(.cancelled, "stopped while fetching bytes")
     }
     return AnimatedImageError(.io, "\(error)")
   }

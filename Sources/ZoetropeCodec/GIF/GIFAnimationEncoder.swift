@@ -27,14 +27,16 @@ struct GIFAnimationEncoder: AnimationEncoding {
     }
     let size = request.canvasSize
     guard max(size.width, size.height) <= 0xffff else {
-      throw refusal("a canvas of \(size) does not fit a GIF")
+      throw refusal("a canvas of \(size) is too large for a GIF")
     }
     if case .finite(let plays) = request.playCount, !(1...Self.maximumPlays).contains(plays) {
-      throw refusal("a GIF cannot be played \(plays) times")
+      throw refusal("a GIF cannot store a play count of \(plays)")
     }
-    guard !request.hasPoster else { throw refusal("a GIF has no static image besides its frames") }
+    guard !request.hasPoster else {
+      throw refusal("a GIF cannot store a static image besides its frames")
+    }
     if let survey = request.survey {
-      guard survey.fits8Bits else { throw refusal("a GIF cannot hold colours of 16 bits") }
+      guard survey.fits8Bits else { throw refusal("a GIF cannot store 16 bits per channel") }
       guard survey.isOpaqueOrClear else { throw Self.partialAlpha }
     }
     self.request = request
@@ -57,7 +59,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
   }
 
   static let partialAlpha = AnimatedImageError(
-    .unwritable, "a GIF cannot hold partly transparent pixels", format: .gif)
+    .unwritable, "a GIF cannot store partly transparent pixels", format: .gif)
 
   var isDeep: Bool { false }
 

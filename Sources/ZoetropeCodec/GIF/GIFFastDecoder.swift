@@ -25,12 +25,14 @@ package struct GIFFastDecoder: FrameDecoding {
       return pixels.note(.gifEmptyFrame, "the frame \(control.rect) has no pixels", control, at: 0)
     }
     guard bytes.byteCount >= dataStart else {
-      return pixels.note(.lzwNoData, "no minimum code size", control, at: bytes.byteCount)
+      return pixels.note(
+        .lzwNoData, "the data ends before the minimum code size", control, at: bytes.byteCount)
     }
     let codeSize = Int(bytes[dataStart - 1])
     guard LZWDecoder.minimumCodeSizes.contains(codeSize) else {
       return pixels.note(
-        .lzwBadMinimumCodeSize, "invalid minimum code size \(codeSize)", control, at: dataStart - 1)
+        .lzwBadMinimumCodeSize, "the minimum code size is \(codeSize), which is invalid", control,
+        at: dataStart - 1)
     }
     try pixels.reserve(byteCount: LZWDecoder.headroom + count + LZWDecoder.slack)
     let data = bytes.extracting(droppingFirst: dataStart)
@@ -60,17 +62,17 @@ package struct GIFFastDecoder: FrameDecoding {
     let pixels = "\(result.pixelCount) of \(count) pixels"
     switch result.status {
     case .complete where !blocks.isTerminated:
-      return (.gifMissingTerminator, "the data end without a block terminator")
+      return (.gifMissingTerminator, "the data ends without a block terminator")
     case .complete:
       guard result.trailer == .surplus else { return nil }
-      return (.lzwSurplus, "data after the last pixel")
+      return (.lzwSurplus, "there is data after the last pixel")
     case .endCodeEarly:
-      return (.lzwEndCodeEarly, "end code after \(pixels)")
+      return (.lzwEndCodeEarly, "the end code comes after \(pixels)")
     case .invalidCode:
-      return (.lzwInvalidCode, "an undefined code after \(pixels)")
+      return (.lzwInvalidCode, "there is an undefined code after \(pixels)")
     case .dataExhausted:
-      if blocks.payloadCount == 0 { return (.lzwNoData, "no compressed data") }
-      return (.lzwTruncated, "the compressed data end after \(pixels)")
+      if blocks.payloadCount == 0 { return (.lzwNoData, "there is no compressed data") }
+      return (.lzwTruncated, "the compressed data ends after \(pixels)")
     }
   }
 }

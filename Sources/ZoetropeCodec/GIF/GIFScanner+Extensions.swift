@@ -95,7 +95,8 @@ extension GIFScanner {
 
   private mutating func noteControlSize(_ size: Int, at offset: Int) {
     note(
-      .gifControlSize, "irregular graphic control, first block of \(size) bytes",
+      .gifControlSize,
+      "a graphic control extension is not one block of 4 bytes; its first block has \(size)",
       frame: image.frames.count,
       at: offset)
   }
@@ -104,13 +105,13 @@ extension GIFScanner {
   private mutating func use(flags: UInt8, delay: UInt16, index: UInt8, at offset: Int) {
     if control != nil {
       note(
-        .gifControlUnused, "two graphic controls before one image", frame: image.frames.count,
-        at: offset)
+        .gifControlUnused, "two graphic control extensions precede one image",
+        frame: image.frames.count, at: offset)
     }
     let parsed = GIFGraphicControl(flags: flags, delay: delay, index: index)
     if parsed.hasReservedDisposal {
       note(
-        .gifReservedDisposal, "reserved disposal method \(flags >> 2 & 7)",
+        .gifReservedDisposal, "the disposal method is \(flags >> 2 & 7), a reserved value",
         frame: image.frames.count,
         at: offset)
     }
@@ -120,7 +121,8 @@ extension GIFScanner {
   /// Records a deviation if the last graphic control is not followed by an image.
   mutating func endControl() {
     guard control != nil else { return }
-    note(.gifControlUnused, "graphic control without an image", at: blockOffset)
+    note(
+      .gifControlUnused, "a graphic control extension is not followed by an image", at: blockOffset)
   }
 
   private mutating func keepComment(_ block: GIFExtension) {
@@ -147,18 +149,19 @@ extension GIFScanner {
 
   private mutating func readLoop(_ block: GIFExtension) {
     guard let count = block.loopCount else {
-      note(.gifLoopBlock, "a loop block without a loop count", at: block.offset)
+      note(.gifLoopBlock, "a loop block has no loop count", at: block.offset)
       return
     }
     if block.payloadSize != 3 {
-      note(.gifLoopBlock, "a loop block of \(block.payloadSize) bytes", at: block.offset)
+      note(
+        .gifLoopBlock, "a loop block has \(block.payloadSize) bytes instead of 3", at: block.offset)
     }
     setLoopCount(count, at: block.offset)
   }
 
   private mutating func setLoopCount(_ count: UInt32, at offset: Int) {
     if image.storedLoopCount != nil {
-      note(.gifLoopTwice, "another loop count, \(count)", at: offset)
+      note(.gifLoopTwice, "there is another loop count, \(count)", at: offset)
     }
     image.storedLoopCount = count
   }
@@ -172,7 +175,7 @@ extension GIFScanner {
   /// Records that metadata past the limits is dropped. Only the first call records it.
   private mutating func leaveOutMetadata(at offset: Int) {
     if metadataBudget.leaveOut() {
-      note(.metadataLimit, "metadata past the limits is not kept", at: offset)
+      note(.metadataLimit, "metadata that exceeds the limits is dropped", at: offset)
     }
   }
 }

@@ -74,7 +74,7 @@ package struct GIFScanner: Scanning {
     let start = image.byteCount
     while position < bytes.byteCount, !isAtEnd {
       if case .trailer = state {
-        note(.trailingData, "bytes after the trailer", at: start + position)
+        note(.trailingData, "there are bytes after the trailer", at: start + position)
         isAtEnd = true
       } else {
         try step(bytes, at: &position, base: start)
@@ -199,7 +199,9 @@ extension GIFScanner {
       endControl()
       next(.trailer)
     default:
-      note(.gifStrayByte, "byte \(introducer) starts no block, reading ends", at: blockOffset)
+      note(
+        .gifStrayByte, "no block begins with the value \(introducer), so reading stops here",
+        at: blockOffset)
       isAtEnd = true
     }
   }
@@ -230,8 +232,9 @@ extension GIFScanner {
     let colors = localCount > 0 ? localCount : image.header?.palette.count ?? 0
     if let transparent = graphic.transparentIndex, colors > 0, Int(transparent) >= colors {
       note(
-        .gifTransparentIndex, "transparent index \(transparent) of \(colors) colours", frame: index,
-        at: blockOffset)
+        .gifTransparentIndex,
+        "the transparent index is \(transparent), but there are only \(colors) colours",
+        frame: index, at: blockOffset)
     }
     let canvas = PixelRect(image.header?.canvasSize ?? screen)
     let isIndependent = independence.add(
@@ -251,7 +254,8 @@ extension GIFScanner {
   /// the size of this frame is allocated.
   private mutating func endList(before rect: PixelRect) {
     note(
-      .missingFrames, "a frame of \(rect.size) is larger than a canvas may be, reading ends",
+      .missingFrames,
+      "a frame of \(rect.size) is larger than a canvas may be, so reading stops here",
       frame: image.frames.count, at: blockOffset)
     isAtEnd = true
   }
@@ -265,20 +269,24 @@ extension GIFScanner {
     try workBudget.checkCanvas(grown, at: blockOffset)
     image.header?.canvasSize = grown
     let screen = screen
-    note(.gifCanvasGrown, "the screen of \(screen) grows to \(grown)", frame: 0, at: blockOffset)
+    note(
+      .gifCanvasGrown, "the logical screen of \(screen) is enlarged to \(grown)", frame: 0,
+      at: blockOffset)
   }
 
   private mutating func noteFrame(_ index: Int, _ rect: PixelRect, hasPalette: Bool) {
     let canvas = PixelRect(image.header?.canvasSize ?? screen)
     if rect.isEmpty {
-      note(.gifEmptyFrame, "the frame is \(rect.size)", frame: index, at: blockOffset)
+      note(.gifEmptyFrame, "the frame of \(rect.size) has no pixels", frame: index, at: blockOffset)
     } else if !canvas.contains(rect) {
       note(
         .gifFrameOutside, "the frame \(rect) is not within the canvas of \(canvas.size)",
         frame: index, at: blockOffset)
     }
     if !hasPalette {
-      note(.gifNoPalette, "no local and no global palette", frame: index, at: blockOffset)
+      note(
+        .gifNoPalette, "there is neither a local nor a global palette", frame: index,
+        at: blockOffset)
     }
   }
 

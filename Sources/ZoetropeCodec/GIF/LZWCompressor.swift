@@ -49,7 +49,7 @@ package final class LZWCompressor {
     var start = 1
     while start < count {
       if start > 1, isCancelled() {
-        throw AnimatedImageError(.cancelled, "cancelled while a frame was compressed", format: .gif)
+        throw AnimatedImageError(.cancelled, "stopped while compressing a frame", format: .gif)
       }
       let end = min(count, start + Self.stretch)
       unsafe indices.withUnsafeBytes { bytes in

@@ -87,7 +87,7 @@ package final class LZWSearch {
     var stop = 0
     while state.place < count {
       if stop > 0, isCancelled() {
-        throw AnimatedImageError(.cancelled, "cancelled while a frame was compressed", format: .gif)
+        throw AnimatedImageError(.cancelled, "stopped while compressing a frame", format: .gif)
       }
       if target.count > end { return nil }
       stop = min(count, state.place + Self.stretch)

@@ -105,7 +105,7 @@ package struct LossyMatcher: Sendable {
         sinceCheck = 0
         if isCancelled() {
           throw AnimatedImageError(
-            .cancelled, "cancelled while a frame was compressed", format: .gif)
+            .cancelled, "stopped while compressing a frame", format: .gif)
         }
       }
     }

@@ -28,12 +28,14 @@ struct PNGFrameOutcome {
     }
     if rows < control.rect.height {
       return switch fault {
-      case .filter: make(.pngFilter, "no such row filter", at: start)
-      case .stream: make(.pngStream, message.isEmpty ? "broken data" : message, at: start)
+      case .filter: make(.pngFilter, "a row has an unknown filter type", at: start)
+      case .stream:
+        make(
+          .pngStream, message.isEmpty ? "the compressed data is malformed" : message, at: start)
       default:
         data.isCut
           ? make(.pngTruncated, "the data ends inside the frame", at: end)
-          : make(.pngShort, "pixels are missing", at: end)
+          : make(.pngShort, "the compressed data ends before the last row", at: end)
       }
     }
     if let badChunk = data.badChunk {
@@ -42,10 +44,12 @@ struct PNGFrameOutcome {
         at: start + badChunk)
     }
     return switch fault {
-    case .none: data.isCut ? make(.pngStreamEnd, "the data has no end", at: end) : nil
-    case .adler: make(.pngAdler, "the stream has a wrong checksum", at: end)
-    case .surplus: make(.pngSurplus, "more data than pixels", at: end)
-    default: make(.pngStreamEnd, "the stream has no end", at: end)
+    case .none:
+      data.isCut
+        ? make(.pngStreamEnd, "the file ends before the compressed data does", at: end) : nil
+    case .adler: make(.pngAdler, "the compressed data has a wrong checksum", at: end)
+    case .surplus: make(.pngSurplus, "there is data after the last pixel", at: end)
+    default: make(.pngStreamEnd, "the compressed data does not end properly", at: end)
     }
   }
 }

@@ -90,7 +90,7 @@ struct PNGHeader: Sendable {
     let width = bytes.bigEndian32(at: 0)
     let height = bytes.bigEndian32(at: 4)
     guard (1...0x7fff_ffff).contains(width), (1...0x7fff_ffff).contains(height) else {
-      throw Fault("IHDR declares a picture of \(width)x\(height)")
+      throw Fault("IHDR declares an invalid size of \(width)x\(height)")
     }
     size = PixelSize(width: Int(width), height: Int(height))
     bitDepth = bytes[8]
@@ -100,14 +100,15 @@ struct PNGHeader: Sendable {
     case 0: depths = [1, 2, 4, 8, 16]
     case 3: depths = [1, 2, 4, 8]
     case 2, 4, 6: depths = [8, 16]
-    default: throw Fault("IHDR declares colour type \(colorType)")
+    default: throw Fault("IHDR declares the unknown colour type \(colorType)")
     }
     guard depths.contains(bitDepth) else {
-      throw Fault("IHDR declares colour type \(colorType) with \(bitDepth) bits")
+      throw Fault("IHDR declares colour type \(colorType) with an invalid bit depth of \(bitDepth)")
     }
     guard bytes[10] == 0, bytes[11] == 0, bytes[12] <= 1 else {
       throw Fault(
-        "IHDR declares compression \(bytes[10]), filtering \(bytes[11]), interlacing \(bytes[12])")
+        "IHDR declares an unknown method: compression \(bytes[10]), filtering \(bytes[11]), "
+          + "interlacing \(bytes[12])")
     }
     isInterlaced = bytes[12] == 1
   }
@@ -129,7 +130,7 @@ struct PNGFrameControl: Sendable {
   struct Fault: Error {
     let detail: String
 
-    init(_ detail: String) { self.detail = "an fcTL " + detail }
+    init(_ detail: String) { self.detail = "an fcTL chunk " + detail }
   }
 
   /// Parses the data of an fcTL chunk.
@@ -137,14 +138,16 @@ struct PNGFrameControl: Sendable {
   /// - Throws: ``Fault`` if the byte count or the sequence number is wrong, the rectangle is empty or extends past the
   ///   canvas, or the disposal or blend operation is unknown.
   init(parsing bytes: [UInt8], sequence: Int, canvas: PixelSize) throws(Fault) {
-    guard bytes.count == 26 else { throw Fault("of \(bytes.count) bytes, it has 26") }
+    guard bytes.count == 26 else { throw Fault("has \(bytes.count) bytes instead of 26") }
     let number = Int(bytes.bigEndian32(at: 0))
-    guard number == sequence else { throw Fault("numbered \(number), it should be \(sequence)") }
+    guard number == sequence else {
+      throw Fault("has sequence number \(number) instead of \(sequence)")
+    }
     rect = PixelRect(
       x: Int(bytes.bigEndian32(at: 12)), y: Int(bytes.bigEndian32(at: 16)),
       width: Int(bytes.bigEndian32(at: 4)), height: Int(bytes.bigEndian32(at: 8)))
     guard !rect.isEmpty, PixelRect(canvas).contains(rect) else {
-      throw Fault("with a frame of \(rect) in a canvas of \(canvas)")
+      throw Fault("has an invalid frame of \(rect) on a canvas of \(canvas)")
     }
     delay = FrameDelay(
       numerator: UInt32(bytes.bigEndian16(at: 20)), denominator: UInt32(bytes.bigEndian16(at: 22)))
@@ -152,12 +155,12 @@ struct PNGFrameControl: Sendable {
     case 0: disposal = .keep
     case 1: disposal = .background
     case 2: disposal = .previous
-    default: throw Fault("with disposal \(bytes[24])")
+    default: throw Fault("has the unknown disposal method \(bytes[24])")
     }
     switch bytes[25] {
     case 0: blend = .source
     case 1: blend = .over
-    default: throw Fault("with blending \(bytes[25])")
+    default: throw Fault("has the unknown blend operation \(bytes[25])")
     }
   }
 }

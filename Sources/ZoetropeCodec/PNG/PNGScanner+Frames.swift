@@ -2,14 +2,14 @@ extension PNGScanner {
   /// Reads an acTL chunk (11.3.6.1): the number of frames and the number of plays.
   mutating func readAnimationControl(hasValidCRC: Bool) {
     guard animation.phase == .beforeData, animation.announcedFrames == nil else {
-      note(.pngAnimationControl, "acTL after another acTL or after the image data")
+      note(.pngAnimationControl, "an acTL chunk follows another acTL chunk or the image data")
       return
     }
-    guard hasValidCRC, chunkData.count == 8 else { return passOver("acTL is damaged") }
+    guard hasValidCRC, chunkData.count == 8 else { return passOver("the acTL chunk is damaged") }
     let frames = chunkData.bigEndian32(at: 0)
     let plays = chunkData.bigEndian32(at: 4)
     guard (1...0x7fff_ffff).contains(frames), plays <= 0x7fff_ffff else {
-      return passOver("acTL announces \(frames) frames and \(plays) plays")
+      return passOver("the acTL chunk announces \(frames) frames and \(plays) plays")
     }
     replaceFault(.pngAnimationControl)
     animation.announcedFrames = Int(frames)
@@ -26,17 +26,17 @@ extension PNGScanner {
       animation.phase = .frames
       guard !animation.isListEnded else {
         let announced = animation.announcedFrames ?? 0
-        note(.pngFrameCount, "more frames than the \(announced) announced")
+        note(.pngFrameCount, "the file has more frames than the \(announced) that it announces")
         return
       }
     }
     guard let canvas = image.header?.canvasSize else { return }
     if animation.phase == .beforeData, !hasValidCRC {
-      return passOver("fcTL with a wrong checksum")
+      return passOver("an fcTL chunk has a wrong checksum")
     }
     let control: PNGFrameControl
     do throws(PNGFrameControl.Fault) {
-      guard hasValidCRC else { throw .init("with a wrong checksum") }
+      guard hasValidCRC else { throw .init("has a wrong checksum") }
       control = try PNGFrameControl(
         parsing: chunkData, sequence: Int(animation.nextSequence), canvas: canvas)
     } catch {
@@ -46,10 +46,10 @@ extension PNGScanner {
     if animation.pendingControl != nil {
       note(
         animation.phase == .beforeData ? .pngFrameControlTwice : .pngFrameWithoutData,
-        "fcTL follows fcTL", frame: image.frames.count)
+        "an fcTL chunk follows another fcTL chunk", frame: image.frames.count)
     }
     if animation.phase == .beforeData, control.rect != PixelRect(canvas) {
-      rejectFrame("the first fcTL has \(control.rect), the canvas \(canvas)")
+      rejectFrame("the first frame is \(control.rect), but must fill the canvas of \(canvas)")
       return
     }
     if animation.phase == .beforeData { replaceFault(.pngFrameControlTwice) }
@@ -68,7 +68,7 @@ extension PNGScanner {
   /// the record.
   private mutating func replaceFault(_ kind: Damage.Kind) {
     guard let fault = animation.fault, fault.type == chunkType else { return }
-    note(kind, "\(fault.detail); another one follows", at: fault.offset)
+    note(kind, "\(fault.detail), but a valid one follows", at: fault.offset)
     animation.fault = nil
   }
 
@@ -91,7 +91,7 @@ extension PNGScanner {
     case .beforeData:
       if image.header?.colorType == 3, image.header?.palette.isEmpty == true {
         throw AnimatedImageError(
-          .malformed, "no PLTE before the image data of a palette image", format: .png,
+          .malformed, "a palette image has no PLTE chunk before its image data", format: .png,
           byteOffset: chunkOffset)
       }
       settleFault()
@@ -104,12 +104,12 @@ extension PNGScanner {
       animation.pendingControl = nil
     case .staticData:
       if animation.lastType != .imageData {
-        note(.pngSplitData, "another chunk between IDAT chunks")
+        note(.pngSplitData, "there is another chunk between IDAT chunks")
       }
     case .frames:
       guard animation.isAnimated, !animation.isListEnded else { return }
       try closePicture(at: chunkOffset)
-      rejectFrame("IDAT after the frames began")
+      rejectFrame("an IDAT chunk follows the chunks of a later frame")
     }
   }
 
@@ -117,11 +117,11 @@ extension PNGScanner {
   mutating func readSequenceNumber() throws(AnimatedImageError) {
     guard animation.isAnimated, !animation.isListEnded else { return }
     guard animation.phase != .beforeData else {
-      breakAnimation("fdAT before IDAT")
+      breakAnimation("an fdAT chunk precedes the first IDAT chunk")
       return
     }
     guard chunkData.bigEndian32(at: 0) == animation.nextSequence else {
-      try rejectFrameData("fdAT is out of sequence")
+      try rejectFrameData("an fdAT chunk is out of sequence")
       return
     }
     animation.nextSequence &+= 1
@@ -129,9 +129,10 @@ extension PNGScanner {
       animation.openPicture = .init(control: control, start: chunkOffset, end: chunkOffset)
       animation.pendingControl = nil
     } else if animation.openPicture == nil || animation.phase == .staticData {
-      try rejectFrameData("fdAT without fcTL")
+      try rejectFrameData("an fdAT chunk has no fcTL chunk before it")
     } else if animation.lastType != .frameData {
-      note(.pngSplitData, "another chunk between fdAT chunks", frame: image.frames.count)
+      note(
+        .pngSplitData, "there is another chunk between fdAT chunks", frame: image.frames.count)
     }
   }
 
@@ -182,7 +183,7 @@ extension PNGScanner {
   /// Processes the end of a skipped chunk. `end` is the file offset just past it.
   mutating func endSkippedChunk(at end: Int) throws(AnimatedImageError) {
     if chunkType == .frameData, chunkLength < 4, animation.isAnimated, !animation.isListEnded {
-      try rejectFrameData("fdAT of \(chunkLength) bytes")
+      try rejectFrameData("an fdAT chunk has only \(chunkLength) bytes")
     }
     if isDataChunk, !animation.isListEnded { animation.openPicture?.end = end }
     try checkUnknownChunk()
@@ -212,7 +213,9 @@ extension PNGScanner {
   mutating func closePicture(at offset: Int) throws(AnimatedImageError) {
     guard let picture = animation.openPicture else {
       if animation.pendingControl != nil, animation.phase == .frames {
-        note(.pngFrameWithoutData, "fcTL without fdAT", frame: image.frames.count, at: offset)
+        note(
+          .pngFrameWithoutData, "an fcTL chunk is not followed by fdAT chunks",
+          frame: image.frames.count, at: offset)
         animation.pendingControl = nil
       }
       return

@@ -24,13 +24,13 @@ extension PNGScanner {
       keep(\.exif, chunkData)
     case .iccProfile: readProfile()
     case .text, .compressedText, .internationalText: readText()
-    default: note(.pngAncillaryChunk, "\(type.name) of \(size) bytes, an invalid length")
+    default: note(.pngAncillaryChunk, "\(type.name) has an invalid length, \(size) bytes")
     }
   }
 
   mutating func leaveOutMetadata() {
     if metadataBudget.leaveOut() {
-      note(.metadataLimit, "metadata past the limits is not kept")
+      note(.metadataLimit, "metadata that exceeds the limits is dropped")
     }
   }
 
@@ -71,7 +71,7 @@ extension PNGScanner {
     let type = chunkType
     let parts = chunkData.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2 else {
-      note(.pngAncillaryChunk, "\(type.name) without a key")
+      note(.pngAncillaryChunk, "\(type.name) has no key")
       return
     }
     let key = Self.latin1(parts[0])

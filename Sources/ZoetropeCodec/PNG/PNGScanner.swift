@@ -79,7 +79,7 @@ package struct PNGScanner: Scanning {
     }
     if isAtEnd, position < bytes.byteCount, !hasTrailingData {
       hasTrailingData = true
-      note(.trailingData, "bytes after IEND", at: base + position)
+      note(.trailingData, "there are bytes after IEND", at: base + position)
     }
     image.byteCount = base + position
   }
@@ -133,7 +133,7 @@ package struct PNGScanner: Scanning {
     if chunkOffset == Self.signatureSize {
       guard chunkType != .appleHeader else {
         throw AnimatedImageError(
-          .unsupported, "an iPhone PNG (CgBI), whose pixels only Apple's decoder reads",
+          .unsupported, "the file is an iPhone PNG (CgBI), which only Apple's decoder can read",
           format: .png, byteOffset: chunkOffset)
       }
       guard chunkType == .header, chunkLength == 13 else {
@@ -240,7 +240,9 @@ extension PNGScanner {
     guard image.header?.colorType == 3, animation.phase == .beforeData,
       image.header?.palette.isEmpty == true, (3...768).contains(size)
     else { return }
-    if size % 3 > 0 { note(.pngAncillaryChunk, "PLTE of \(size) bytes, not a multiple of 3") }
+    if size % 3 > 0 {
+      note(.pngAncillaryChunk, "PLTE has \(size) bytes, which is not a multiple of 3")
+    }
     if !hasValidCRC { note(.pngPaletteCRC, "the CRC of PLTE is wrong") }
     image.header?.palette = chunkData.paletteWords
   }
@@ -250,7 +252,7 @@ extension PNGScanner {
   private mutating func readTransparency() {
     guard let header = image.header, animation.phase == .beforeData else { return }
     guard !animation.hasTransparency else {
-      note(.pngAncillaryChunk, "another tRNS")
+      note(.pngAncillaryChunk, "there is more than one tRNS chunk")
       return
     }
     switch header.colorType {
@@ -270,7 +272,7 @@ extension PNGScanner {
   private mutating func readTransparentColor(byteCount: Int, bitDepth: UInt8) {
     let size = chunkData.count
     guard size == byteCount || size > byteCount && bitDepth < 16 else {
-      return note(.pngAncillaryChunk, "tRNS of \(size) bytes instead of \(byteCount)")
+      return note(.pngAncillaryChunk, "tRNS has \(size) bytes instead of \(byteCount)")
     }
     let low = chunkData[1]
     if byteCount == 2, bitDepth < 8, low >> bitDepth > 0 {
@@ -278,7 +280,7 @@ extension PNGScanner {
       return note(.pngAncillaryChunk, "the tRNS value \(low) exceeds \(bitDepth) bits")
     }
     if size > byteCount {
-      note(.pngAncillaryChunk, "tRNS of \(size) bytes instead of \(byteCount)")
+      note(.pngAncillaryChunk, "tRNS has \(size) bytes instead of \(byteCount)")
     }
     image.header?.transparency = Array(chunkData.prefix(byteCount))
     animation.hasTransparency = true
@@ -313,7 +315,8 @@ extension PNGScanner {
     isAtEnd = true
     guard animation.phase != .beforeData else {
       throw AnimatedImageError(
-        isCut ? .truncated : .noFrames, "no image data", format: .png, byteOffset: image.byteCount)
+        isCut ? .truncated : .noFrames, "there is no image data", format: .png,
+        byteOffset: image.byteCount)
     }
     settleAnimation(isCut: isCut)
   }
@@ -356,7 +359,7 @@ extension PNGScanner {
       animation.phase == .frames || image.cutFrame == nil || animation.hasStaticFrame
     else {
       if animation.hasFrameControl, animation.announcedFrames == nil, !animation.isBroken {
-        note(.pngStaticOnly, "frame controls without acTL", at: image.byteCount)
+        note(.pngStaticOnly, "there are fcTL chunks, but no acTL chunk", at: image.byteCount)
       }
       image.showStaticImage()
       return
@@ -365,15 +368,17 @@ extension PNGScanner {
     if let announced = animation.announcedFrames, found < announced, !animation.isListEnded {
       if isCut {
         note(
-          .missingFrames, "the data ends before frame \(found) of \(announced)", frame: found,
-          at: image.byteCount)
+          .missingFrames,
+          "the file announces \(announced) frames, but has data for only \(found)",
+          frame: found, at: image.byteCount)
       } else if found > 0 {
         note(
-          .pngFrameCount, "\(announced) frames announced, \(found) found", at: image.byteCount)
+          .pngFrameCount, "the file announces \(announced) frames, but has \(found)",
+          at: image.byteCount)
       }
     }
     if found == 0 {
-      note(.pngStaticOnly, "acTL without a valid frame", at: image.byteCount)
+      note(.pngStaticOnly, "there is an acTL chunk, but no valid frame", at: image.byteCount)
       image.showStaticImage()
     }
   }

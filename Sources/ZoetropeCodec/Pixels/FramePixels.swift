@@ -145,7 +145,8 @@ extension FramePixels {
       let row = firstRow(withIndexFrom: count)
     else { return }
     damage = Damage(
-      .pixelIndex, "a pixel in row \(row) has an index past the \(count) colours",
+      .pixelIndex,
+      "a pixel in row \(row) has an index past the end of the palette of \(count) colours",
       frameIndex: control.index, byteOffset: control.byteRange.lowerBound)
   }
 

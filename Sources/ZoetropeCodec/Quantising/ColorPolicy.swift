@@ -38,7 +38,8 @@ public struct ColorPolicy: Sendable, Hashable {
   package func check(_ format: AnimationFormat) throws(AnimatedImageError) {
     guard case .limited = kind, ![.gif, .apng, .png].contains(format) else { return }
     throw AnimatedImageError(
-      .unwritable, "the number of colours can be limited in a GIF or APNG only", format: format)
+      .unwritable, "the number of colours can be limited only in a GIF, APNG or PNG",
+      format: format)
   }
 }
 

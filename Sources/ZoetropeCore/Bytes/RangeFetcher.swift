@@ -188,7 +188,7 @@ package final class RangeFetcher: Sendable {
   }
 
   private static var cancelled: AnimatedImageError {
-    AnimatedImageError(.cancelled, "cancelled while bytes were read")
+    AnimatedImageError(.cancelled, "stopped while reading bytes")
   }
 
   // MARK: - Reads
@@ -273,7 +273,7 @@ package final class RangeFetcher: Sendable {
     func failure(_ code: AnimatedImageError.Code, _ detail: String) -> Outcome {
       .failure(
         AnimatedImageError(
-          code, "read of bytes \(range): \(detail)", byteOffset: range.lowerBound))
+          code, "reading bytes \(range) failed: \(detail)", byteOffset: range.lowerBound))
     }
     do {
       let bytes = try await reader.read(range)

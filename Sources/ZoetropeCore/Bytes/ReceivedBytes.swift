@@ -78,7 +78,7 @@ package final class ReceivedBytes: Sendable {
     guard bytes.count <= byteLimit - start else {
       throw .exceeding(
         .inputBytes, asked: start + bytes.count, allowed: byteLimit,
-        "the stream is too long, the limit is \(byteLimit) bytes", byteOffset: byteLimit)
+        "the stream is too long; the limit is \(byteLimit) bytes", byteOffset: byteLimit)
     }
     let resident = bytes.prefix(max(memoryLimit - start, 0))
     let spilled = bytes.dropFirst(resident.count)
@@ -217,7 +217,7 @@ private final class SpillFile: Sendable {
         throw FileSource.failure(error, "a temporary file in \(directory.string.debugDescription)")
       }
     }
-    throw AnimatedImageError(.io, "no free name for a temporary file")
+    throw AnimatedImageError(.io, "cannot find a free name for a temporary file")
   }
 
   deinit { try? descriptor.close() }

@@ -23,7 +23,7 @@ package enum StandardInput {
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 1 << 16)
     while true {
-      if shouldStop() { throw AnimatedImageError(.cancelled, "reading was stopped") }
+      if shouldStop() { throw AnimatedImageError(.cancelled, "stopped while reading the input") }
       var request = [pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)]
       // Files and closed pipes are always ready. A signal makes the wait fail.
       let ready = waitForEvents(&request, milliseconds: 100)
@@ -50,7 +50,7 @@ package enum StandardInput {
       guard bytes.count <= byteLimit else {
         throw .exceeding(
           .inputBytes, asked: bytes.count, allowed: byteLimit,
-          "the input is too long, the limit is \(byteLimit) bytes", byteOffset: byteLimit)
+          "the input is too long; the limit is \(byteLimit) bytes", byteOffset: byteLimit)
       }
     }
   }

@@ -40,7 +40,8 @@ public struct Bitmap: Sendable {
   /// - Precondition: `0 <= y < height`.
   @_lifetime(borrow self)
   public borrowing func row(_ y: Int) -> RawSpan {
-    precondition(y >= 0 && y < size.height, "row \(y) of a picture of \(size.height) rows")
+    precondition(
+      y >= 0 && y < size.height, "row \(y) does not exist; there are \(size.height) rows")
     let start = y * bytesPerRow
     return bytes.extracting(start..<start + size.width * format.bytesPerPixel)
   }
@@ -50,7 +51,7 @@ public struct Bitmap: Sendable {
   /// - Precondition: `0 <= y < height`, and the format has four channels of 8 bits.
   @_lifetime(borrow self)
   public borrowing func pixels(row y: Int) -> Span<RGBA> {
-    precondition(format.bytesPerPixel == 4, "a row of \(format) has no RGBA pixels")
+    precondition(format.bytesPerPixel == 4, "a row in the format \(format) has no RGBA pixels")
     return Span<RGBA>(_bytes: row(y))
   }
 
@@ -66,7 +67,7 @@ public struct Bitmap: Sendable {
   /// - Precondition: `0 <= y < height`, and the format has words of 16 bits.
   @_lifetime(borrow self)
   public borrowing func words(row y: Int) -> Span<UInt16> {
-    precondition(format.hasWords, "a row of \(format) has no 16-bit words")
+    precondition(format.hasWords, "a row in the format \(format) has no 16-bit words")
     return Span<UInt16>(_bytes: row(y))
   }
 

@@ -17,7 +17,7 @@ package struct ContentHasher: ~Copyable {
   /// Like ``init()``, but keyed with `secret`.
   package init(_ secret: HashSecret) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
-      throw AnimatedImageError(.outOfMemory, "not enough memory for a hash")
+      throw AnimatedImageError(.outOfMemory, "not enough memory to compute a hash")
     }
     unsafe self.state = state
     self.secret = secret
@@ -28,7 +28,7 @@ package struct ContentHasher: ~Copyable {
   /// Creates an empty hasher without a secret. In every program, its results are those of XXH3-128 with seed 0.
   package init(isStable: Void) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
-      throw AnimatedImageError(.outOfMemory, "not enough memory for a hash")
+      throw AnimatedImageError(.outOfMemory, "not enough memory to compute a hash")
     }
     unsafe self.state = state
     secret = nil

@@ -59,7 +59,7 @@ public struct LimitExcess: Sendable, Hashable {
 
   /// Returns a clause that describes the excess and calls the limit `name`.
   package func description(naming name: String) -> String {
-    "\(name) would be \(asked), the limit is \(allowed)"
+    "\(name) would be \(asked), but the limit is \(allowed)"
   }
 }
 

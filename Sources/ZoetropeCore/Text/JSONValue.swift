@@ -63,11 +63,11 @@ private struct JSONParser {
 
   mutating func end() throws(JSONValue.Fault) {
     skipSpace()
-    if !rest.isEmpty { throw fault("there is more behind the value") }
+    if !rest.isEmpty { throw fault("there is more after the value") }
   }
 
   mutating func value(depth: Int) throws(JSONValue.Fault) -> JSONValue {
-    guard depth < Self.deepest else { throw fault("it is nested too deeply") }
+    guard depth < Self.deepest else { throw fault("the value is nested too deeply") }
     if take("{") { return try object(depth: depth) }
     if take("[") { return try array(depth: depth) }
     if take("\"") { return .string(try string()) }
@@ -90,7 +90,7 @@ private struct JSONParser {
       guard take(":") else { throw fault("a colon is missing") }
       fields[key] = try value(depth: depth + 1)
     } while take(",")
-    guard take("}") else { throw fault("an object does not end") }
+    guard take("}") else { throw fault("an object is not closed") }
     return .object(fields)
   }
 
@@ -98,7 +98,7 @@ private struct JSONParser {
     var list: [JSONValue] = []
     if take("]") { return .array(list) }
     repeat { list.append(try value(depth: depth + 1)) } while take(",")
-    guard take("]") else { throw fault("an array does not end") }
+    guard take("]") else { throw fault("an array is not closed") }
     return .array(list)
   }
 
@@ -124,12 +124,12 @@ private struct JSONParser {
       default: bytes.append(byte)
       }
     }
-    throw fault("a text does not end")
+    throw fault("a string is not closed")
   }
 
   /// Parses the escape sequence after a backslash, and appends the character that it stands for to `bytes`.
   private mutating func escape(_ bytes: inout [UInt8]) throws(JSONValue.Fault) {
-    guard let byte = rest.popFirst() else { throw fault("a text does not end") }
+    guard let byte = rest.popFirst() else { throw fault("a string is not closed") }
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): bytes.append(byte)
     case UInt8(ascii: "b"): bytes.append(0x08)
@@ -150,7 +150,7 @@ private struct JSONParser {
         }
       }
       bytes += Array(String(Unicode.Scalar(code) ?? "\u{fffd}").utf8)
-    default: throw fault("an escape is unknown")
+    default: throw fault("an escape sequence is unknown")
     }
   }
 
@@ -159,7 +159,7 @@ private struct JSONParser {
     let digits = rest.prefix(4)
     guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
       let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
-    else { throw fault("four digits are missing") }
+    else { throw fault("four hexadecimal digits are missing") }
     rest = rest.dropFirst(4)
     return code
   }

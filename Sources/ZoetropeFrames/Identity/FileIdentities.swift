@@ -40,7 +40,7 @@ extension ContentIdentity {
   /// If this process has already hashed a file with the same device, inode, size and times, this costs one `open` and
   /// one `fstat`. Otherwise the file is read once, 1 MiB at a time.
   ///
-  /// - Throws: ``AnimatedImageError/Code/io`` if the file cannot be read or changes while it is read;
+  /// - Throws: ``AnimatedImageError/Code/io`` if the file cannot be read, or changes while it is being read;
   ///   ``AnimatedImageError/Code/cancelled`` if the task is cancelled.
   public init(contentsOf path: some FilePathConvertible) throws(AnimatedImageError) {
     try self.init(contentsOf: path.filePath) { Task.isCancelled }
@@ -70,14 +70,14 @@ extension ContentIdentity {
     var piece = [UInt8](repeating: 0, count: 1 << 20)
     var offset = 0
     while true {
-      if isCancelled() { throw AnimatedImageError(.cancelled, "cancelled while hashing the file") }
+      if isCancelled() { throw AnimatedImageError(.cancelled, "stopped while hashing the file") }
       let count = try Self.read(file, at: offset, into: &piece)
       if count == 0 || offset > stamp.byteCount { break }
       hasher.update(piece.rawBytes.extracting(first: count))
       offset += count
     }
     guard try FileStamp(of: file) == stamp, offset == stamp.byteCount else {
-      throw AnimatedImageError(.io, "the file changed while it was read")
+      throw AnimatedImageError(.io, "the file changed while it was being read")
     }
     self = hasher.finish()
     identities.remember(self, for: stamp, now: now)
@@ -172,7 +172,7 @@ extension AnimatedImage {
     var offset = 0
     while offset < byteCount {
       if isCancelled() {
-        throw AnimatedImageError(.cancelled, "cancelled while hashing the file", format: format)
+        throw AnimatedImageError(.cancelled, "stopped while hashing the file", format: format)
       }
       let end = min(offset + 1 << 20, byteCount)
       try source.withBytes(in: offset..<end, buffer: &buffer) { bytes in hasher.update(bytes) }

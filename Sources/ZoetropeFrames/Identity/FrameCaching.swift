@@ -9,7 +9,7 @@ public struct CachedFrame: Sendable {
   /// The number of bytes that the pixels take, including padding.
   public var byteCount: Int { bitmap.byteCount }
 
-  /// Creates a frame to cache from its pixels and the damage found in it. Default: nil, no damage.
+  /// Creates a frame to cache from its pixels and the damage found in it. By default, there is no damage.
   public init(_ bitmap: Bitmap, damage: Damage? = nil) {
     self.bitmap = bitmap
     self.damage = damage
@@ -36,8 +36,8 @@ public protocol FrameCaching: Sendable {
   var mayBlock: Bool { get }
   /// The cache that is queried for frames that this cache lacks. Default: nil, which means that there is no such cache.
   ///
-  /// If the backing cache is a ``FrameStore``, frames decoded for one format are stored in all formats of that format's
-  /// family, and ``FrameLoader`` opens files and shows their posters from the store.
+  /// If the backing cache is a ``FrameStore``, a frame that is decoded for one format is stored in all formats of the
+  /// same family, and ``FrameLoader`` opens files and shows their posters from the store.
   var backing: (any FrameCaching)? { get }
   /// Returns the identity of the image's bytes that this cache uses in its keys. Default: the identity in this process,
   /// ``AnimatedImage/contentIdentity()``.
@@ -59,13 +59,14 @@ extension FrameCaching {
     storeIfPossible(CachedFrame(bitmap), for: key)
   }
 
-  /// The default: false.
+  /// The default implementation: false.
   public var mayBlock: Bool { false }
 
-  /// The default: nil, no backing cache.
+  /// The default implementation: nil, which means that there is no backing cache.
   public var backing: (any FrameCaching)? { nil }
 
-  /// Returns the image's identity in this process, ``AnimatedImage/contentIdentity()``.
+  /// The default implementation: returns the image's identity in this process, like
+  /// ``AnimatedImage/contentIdentity()``.
   public func identity(
     of image: AnimatedImage, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity {

@@ -78,9 +78,9 @@ public final class MemoryBudget: Sendable {
   /// while at least 1 MiB is held. Default: true for ``shared``, false for other budgets.
   ///
   /// In a control group with a limit, a monitoring budget also leaves an eighth of that limit free (at most 64 MiB),
-  /// whatever ``byteLimit`` is. This is necessary because the process is killed when the group is full, without a stall
-  /// as a warning. In such a group, memory is checked ten times per second while the group has less room than
-  /// ``byteLimit``, and whenever a quarter of the room has been filled.
+  /// whatever ``byteLimit`` is. This is necessary because the system kills the process as soon as the group is full,
+  /// and no slowdown gives a warning first. In such a group, memory is checked ten times per second while the group has
+  /// less room than ``byteLimit``, and whenever a quarter of the room has been filled.
   ///
   /// Monitoring uses no thread. A task on the cooperative pool reads a few small files (in about 50 µs) and ends when
   /// nothing is held. Kernel notifications would need a waiting thread, and privileges that most containers lack.

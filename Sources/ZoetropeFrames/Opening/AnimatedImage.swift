@@ -46,7 +46,7 @@ public struct AnimatedImage: Sendable {
   ///
   /// - Throws: `io` with the path if the file cannot be read; `notAnImage`, `truncated`, `malformed`, `unsupported` or
   ///   `noFrames` if nothing can be decoded; `limitExceeded` if the file exceeds one of the limits; `cancelled` if the
-  ///   task is cancelled; with ``DamagePolicy/strict``, also an error for the first damage that loses pixels.
+  ///   task is cancelled; with ``DamagePolicy/strict``, also an error for the first damage that this policy rejects.
   public init(
     contentsOf path: some FilePathConvertible, options: DecodingOptions = .init()
   ) throws(AnimatedImageError) {
@@ -136,7 +136,7 @@ public struct AnimatedImage: Sendable {
     // A PNG with an empty canvas is rejected when IHDR is read, so the file is a GIF. The logical screen size follows
     // the six bytes of the signature.
     AnimatedImageError(
-      .malformed, "the canvas is \(header.canvasSize), and no frame enlarges it",
+      .malformed, "the canvas is \(header.canvasSize), and the first frame does not enlarge it",
       format: header.format, byteOffset: 6)
   }
 
@@ -199,7 +199,9 @@ extension AnimatedImage {
     ) { flag in
       Result { () throws(AnimatedImageError) in try open(flag) }
     }
-    guard let opened else { throw AnimatedImageError(.cancelled, "cancelled while opening") }
+    guard let opened else {
+      throw AnimatedImageError(.cancelled, "stopped while opening the image")
+    }
     return try opened.get()
   }
 }

@@ -60,8 +60,8 @@ public struct ImageIndex: Sendable, Hashable {
 
   /// Creates an index from its stored bytes.
   ///
-  /// The bytes need not be trusted. An index is rejected if it could make decoding fail in ways in which a damaged file
-  /// cannot. A forged index leads to wrong pictures, just as a forged file does.
+  /// The bytes may come from an untrusted source: an index that could cause failures that a damaged file cannot cause
+  /// is rejected. A forged index leads to wrong pictures, just as a forged file does.
   ///
   /// - Throws: `invalidImageIndex` if the bytes are not an intact index of this version.
   public init(bytes: [UInt8]) throws(AnimatedImageError) {
@@ -70,13 +70,14 @@ public struct ImageIndex: Sendable, Hashable {
     }
     let end = bytes.count - 8
     guard end >= Self.headCount, bytes.starts(with: Self.magic) else {
-      throw invalid("\(bytes.count) bytes are no index")
+      throw invalid("the \(bytes.count) bytes are not an image index")
     }
     let version = bytes[Self.magic.count..<Self.headCount].reversed().reduce(UInt32(0)) {
       $0 << 8 | UInt32($1)
     }
     guard version == Self.version else {
-      throw invalid("the index has version \(version), this is \(Self.version)")
+      throw invalid(
+        "the index has version \(version), but this library reads version \(Self.version)")
     }
     let content = Array(bytes[..<end])
     guard Self.sealed(content) == bytes else {
@@ -85,7 +86,7 @@ public struct ImageIndex: Sendable, Hashable {
     var record = RecordReader(content, from: Self.headCount)
     byteCount = record.int()
     guard var scan = record.image(), let header = scan.header else {
-      throw invalid("the record of the index is damaged")
+      throw invalid("the contents of the index are damaged")
     }
     scan.byteCount = byteCount
     if let fault = scan.fault(in: byteCount) { throw invalid(fault) }
@@ -138,10 +139,10 @@ extension ScannedImage {
   /// Returns the reason why no scanner could have produced this scan from a file of `byteCount` bytes, or nil if a
   /// scanner could have produced it.
   fileprivate func fault(in byteCount: Int) -> String? {
-    guard let header, byteCount >= 0 else { return "the file has no size" }
+    guard let header, byteCount >= 0 else { return "the file size in the index is negative" }
     let codec = header.codec
     guard codec.isPossible(header), header.palette.count <= 256 else {
-      return "no file has this header"
+      return "the header in the index is impossible"
     }
     func isPossible(_ frame: FrameControl) -> Bool {
       frame.byteRange.upperBound <= byteCount && frame.localPaletteCount <= 256
@@ -149,18 +150,18 @@ extension ScannedImage {
         && codec.isPossible(frame, under: header)
     }
     if metadata.chromaticities.map({ $0.count != 8 }) ?? false {
-      return "there are eight chromaticities"
+      return "the index does not have eight chromaticities"
     }
-    guard !frames.isEmpty else { return "there is no frame" }
+    guard !frames.isEmpty else { return "the index has no frames" }
     var end = 0
     for (index, frame) in frames.enumerated() {
       guard frame.index == index, frame.byteRange.lowerBound >= end, isPossible(frame) else {
-        return "frame \(index) is impossible"
+        return "frame \(index) in the index is impossible"
       }
       end = frame.byteRange.upperBound
     }
     if let staticImage, !codec.hasStaticImages || !isPossible(staticImage) {
-      return "the static image is impossible"
+      return "the static image in the index is impossible"
     }
     return nil
   }

@@ -12,7 +12,7 @@ extension ScannedImage {
     var buffer = ReadBuffer()
     var file = FileScanner(limits: options.limits)
     try source.forEachBlock(buffer: &buffer) { (bytes) throws(AnimatedImageError) in
-      if isCancelled() { throw AnimatedImageError(.cancelled, "cancelled while opening") }
+      if isCancelled() { throw AnimatedImageError(.cancelled, "stopped while opening the image") }
       try file.feed(bytes)
       return !file.scanner.isAtEnd
     }

@@ -109,7 +109,7 @@ extension ImageOrigin {
     at index: Int, _ rendering: Rendering, _ cache: (any FrameCaching)?
   ) async throws(AnimatedImageError) -> CompositedFrame {
     guard !Task.isCancelled else {
-      throw AnimatedImageError(.cancelled, "cancelled before decoding", format: format)
+      throw AnimatedImageError(.cancelled, "stopped before decoding", format: format)
     }
     let rendition = Rendition(rendering, of: canvasSize, options: options)
     try rendition.check(options.limits)
@@ -178,7 +178,7 @@ extension ImageOrigin {
       let known = timeline.frameCount
       if !arrival.isOpen || timeline.startTime(known) > time { break }
       guard await arrivals.waitForFrame(known) else {
-        throw AnimatedImageError(.cancelled, "cancelled while frames arrived", format: format)
+        throw AnimatedImageError(.cancelled, "stopped while waiting for a frame", format: format)
       }
     }
     guard timeline.frameCount > 0 else {
@@ -197,7 +197,7 @@ extension DecodeThreads {
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
     guard !Task.isCancelled else {
-      throw AnimatedImageError(.cancelled, "cancelled before decoding")
+      throw AnimatedImageError(.cancelled, "stopped before decoding")
     }
     return try await cancellableResult { flag in
       Result { () throws(AnimatedImageError) in try work(flag) }

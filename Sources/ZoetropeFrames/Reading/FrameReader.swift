@@ -237,7 +237,7 @@ public final class FrameReader {
 
   private func check(_ isCancelled: () -> Bool) throws(AnimatedImageError) {
     if isCancelled() {
-      throw AnimatedImageError(.cancelled, "cancelled between frames", format: image.format)
+      throw AnimatedImageError(.cancelled, "stopped between frames", format: image.format)
     }
   }
 

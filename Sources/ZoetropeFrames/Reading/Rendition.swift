@@ -107,7 +107,7 @@ extension Rendition {
     if size.area > allowed {
       return .exceeding(
         .scaledPixels, asked: size.area, allowed: allowed,
-        "scaled frames would be \(size), canvasPixels allows \(allowed) pixels")
+        "scaled frames would be \(size), but canvasPixels allows only \(allowed) pixels")
     }
     let side = max(size.width, size.height)
     if side > FrameScaler.longestSide {

@@ -209,7 +209,7 @@ public final class SeekingReader {
         try trail.withTrail { $0.begin(stretch, capacity: capacity) }
       }
       while reader.nextIndex < index {
-        if isCancelled() { throw AnimatedImageError(.cancelled, "cancelled between frames") }
+        if isCancelled() { throw AnimatedImageError(.cancelled, "stopped between frames") }
         let next = reader.nextIndex
         if leavesTrail, try trail.withTrail({ $0.wantsCanvas(at: next) }) {
           let canvas = try reader.canvas()

@@ -81,9 +81,9 @@ public final class SharedFrames: Sendable {
   ///   - rendering: The size and format of the frames. Default: the size and format in which frames are decoded.
   ///   - cache: The cache for decoded frames. Default: nil, no caching. With a cache, the whole file is read once
   ///     before the first frame, to compute its ``ContentIdentity``. The frames of a ``StreamedImage`` are cached once
-  ///     the stream is complete; the frames of a ``RemoteImage`` are cached only if its identity is given.
+  ///     the stream is complete; the frames of a ``RemoteImage`` are cached only if `identity` is given.
   ///   - identity: The identity of the image, if it is known, which avoids reading the whole file. Default: nil.
-  ///   - keeping: The number of frames that are kept after they were shown, for consumers slightly behind. Default: 2.
+  ///   - keeping: The number of frames that are kept after they were shown, for consumers that are slightly behind. Default: 2.
   ///   - budget: The memory budget to which canvases are charged. Default: nil, which selects the budget of the image:
   ///     ``MemoryBudget/shared``, unless the image was opened with another budget.
   public convenience init(
@@ -187,7 +187,7 @@ public final class SharedFrames: Sendable {
   ///   decoded.
   public func frame(at index: Int) async throws(AnimatedImageError) -> CompositedFrame {
     if let arrivals, index >= 0, await !arrivals.waitForFrame(index) {
-      throw AnimatedImageError(.cancelled, "the task was cancelled", frameIndex: index)
+      throw AnimatedImageError(.cancelled, "stopped while waiting for a frame", frameIndex: index)
     }
     guard index >= 0, index < list.count else {
       throw AnimatedImageError(
@@ -199,7 +199,7 @@ public final class SharedFrames: Sendable {
     defer { end() }
     let ticket = ticket(for: index, user: user).ticket
     guard let outcome = await ticket.value() else {
-      throw AnimatedImageError(.cancelled, "the task was cancelled", frameIndex: index)
+      throw AnimatedImageError(.cancelled, "stopped while waiting for a frame", frameIndex: index)
     }
     keep(ticket)
     return try outcome.get()
@@ -294,7 +294,7 @@ public final class SharedFrames: Sendable {
     }
   }
 
-  /// Keeps the ticket of a decoded frame that a consumer has released, for consumers slightly behind.
+  /// Keeps the ticket of a decoded frame that a consumer has released, for consumers that are slightly behind.
   package func keep(_ ticket: FrameTicket) {
     guard keeping > 0 else { return }
     let dropped = state.withLock { state -> FrameTicket? in

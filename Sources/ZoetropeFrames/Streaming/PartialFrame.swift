@@ -28,9 +28,9 @@ public struct PartialFrame: Sendable {
 }
 
 extension StreamedImage {
-  /// Draws the arriving frame as far as its bytes have been received. Returns nil if there is no row to show. That is
-  /// the case between frames, and after the end of the stream, when the frame has been either added to ``frames`` or
-  /// dropped.
+  /// Draws the arriving frame as far as its bytes have been received. Returns nil if there is no row to show, as
+  /// between two frames. The result is also nil after the end of the stream, because the last frame has then been
+  /// either added to ``frames`` or dropped.
   ///
   /// Each request decodes the bytes that arrived since the previous request, on the library's own threads, and copies
   /// the canvas. All requests together therefore decode each frame's bytes once, in addition to any playback of the
@@ -53,7 +53,7 @@ extension StreamedImage {
     rendering: Rendering = .init()
   ) async throws(AnimatedImageError) -> PartialFrame? {
     guard !Task.isCancelled else {
-      throw AnimatedImageError(.cancelled, "cancelled before decoding", format: format)
+      throw AnimatedImageError(.cancelled, "stopped before decoding", format: format)
     }
     guard let reader = core.partialReader() else { return nil }
     return try await DecodeThreads.shared.value { flag throws(AnimatedImageError) in
@@ -99,7 +99,8 @@ final class PartialReader {
       }
       guard frame.byteCount > before else {
         throw AnimatedImageError(
-          .io, "received bytes are missing", format: header.format, byteOffset: start + before)
+          .io, "bytes that were received can no longer be read", format: header.format,
+          byteOffset: start + before)
       }
     }
     let progress = frame.progress
@@ -129,7 +130,7 @@ final class PartialReader {
 
   private func check(_ isCancelled: () -> Bool, _ header: ImageHeader) throws(AnimatedImageError) {
     guard isCancelled() else { return }
-    throw AnimatedImageError(.cancelled, "cancelled while decoding", format: header.format)
+    throw AnimatedImageError(.cancelled, "stopped while decoding", format: header.format)
   }
 
   /// Returns the arriving frame as the previous request left it. If a different frame is arriving now, begins decoding

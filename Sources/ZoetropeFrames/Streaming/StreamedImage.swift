@@ -25,8 +25,8 @@ public final class StreamedImage: AnimationSource {
   private let arriving: ArrivingImage
   private let task: Task<Void, Never>
 
-  /// Begins to read `chunks` and returns when the canvas is known. That is the case at the descriptor of the first
-  /// frame in a GIF, and at the first pixel data in a PNG.
+  /// Begins to read `chunks`, and returns when the size of the canvas is known. In a GIF, the size is known when the
+  /// descriptor of the first frame has arrived; in a PNG, when the first pixel data arrives.
   ///
   /// - Parameters:
   ///   - chunks: The bytes of the file, in order, in chunks of any size. A chunk that is not an array is first copied
@@ -35,8 +35,8 @@ public final class StreamedImage: AnimationSource {
   ///     at a time.
   ///   - storage: The place where the bytes are kept. Default: up to 16 MiB in memory, the rest in a file.
   /// - Throws: `notAnImage`, `truncated`, `malformed`, `unsupported`, `noFrames` or `limitExceeded` if the stream ends
-  ///   before the canvas is known; the errors of `chunks`, wrapped as `io` unless they are an ``AnimatedImageError``;
-  ///   `cancelled`, never `CancellationError`, if the task is cancelled.
+  ///   before the size of the canvas is known; the errors of `chunks`, wrapped as `io` unless they are an
+  ///   ``AnimatedImageError``; `cancelled`, never `CancellationError`, if the task is cancelled.
   public convenience init<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks, options: DecodingOptions = .init(), storage: StreamStorage = .init()
   ) async throws(AnimatedImageError)
@@ -57,14 +57,15 @@ public final class StreamedImage: AnimationSource {
     task = Task { await Self.read(chunks, into: core) }
     guard await core.reach(.canvas) else {
       task.cancel()
-      throw AnimatedImageError(.cancelled, "cancelled before the canvas was known")
+      throw AnimatedImageError(.cancelled, "stopped before the size of the canvas was known")
     }
     let ending = core.ending
     guard let header = core.header, ending == nil || core.image != nil else {
       throw ending?.error
         ?? AnimatedImageError(
           ending == .cancelled ? .cancelled : .noFrames,
-          "the stream is \(ending ?? .truncated)")
+          ending == .cancelled
+            ? "stopped while receiving the stream" : "the stream ended before the first frame")
     }
     arriving = ArrivingImage(core, header)
   }

@@ -109,7 +109,7 @@ extension AnimatedImage {
       case .fail(let least):
         throw AnimatedImageError(
           .limitExceeded,
-          "the smallest file that was found has \(least.map { "\($0)" } ?? "many more") bytes, but "
+          "the smallest file that was found has \(least.map { "\($0)" } ?? "far too many") bytes, but "
             + "only \(budget.byteLimit) are allowed", format: options.format ?? format,
           limit: LimitExcess(.outputBytes, asked: least ?? .max, allowed: budget.byteLimit))
       }

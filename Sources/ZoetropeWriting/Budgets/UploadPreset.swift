@@ -105,7 +105,7 @@ extension UploadPreset {
     let duration = Double(line.ticks) / Double(line.timescale)
     if let seconds, duration > Double(seconds) {
       throw refusal(
-        "one play takes \((duration * 100).rounded() / 100) s, and at most \(seconds) s are allowed",
+        "one play takes \((duration * 100).rounded() / 100) s, but at most \(seconds) s are allowed",
         LimitExcess(
           .outputDuration, asked: Int(min(duration * 1e9, 1e18)), allowed: seconds * 1_000_000_000))
     }
@@ -113,7 +113,7 @@ extension UploadPreset {
       let count = line.showings.count
       guard count >= frames.lowerBound else {
         throw refusal(
-          "there are \(count) frames, and at least \(frames.lowerBound) are needed",
+          "there are \(count) frames, but at least \(frames.lowerBound) are required",
           LimitExcess(.outputFrames, asked: count, allowed: frames.lowerBound))
       }
       var wanted = frames.upperBound
@@ -144,7 +144,7 @@ extension UploadPreset {
     if let frames, !frames.contains(frameCount) {
       let isOver = frameCount > frames.upperBound
       throw refusal(
-        "the output would have \(frameCount) frames, and \(frames.lowerBound) to "
+        "the output would have \(frameCount) frames, but \(frames.lowerBound) to "
           + "\(frames.upperBound) are allowed",
         LimitExcess(
           .outputFrames, asked: frameCount, allowed: isOver ? frames.upperBound : frames.lowerBound)
@@ -166,7 +166,8 @@ extension UploadPreset {
     switch size {
     case .exactly(let width, let height):
       guard canvas.width * height == canvas.height * width else {
-        throw refusal("pictures are \(canvas), and \(width)x\(height) are needed", sides(canvas))
+        throw refusal(
+          "the pictures are \(canvas), but \(width)x\(height) is required", sides(canvas))
       }
       return .resize(TargetSize(width: width, height: height), fit: .stretch)
     case .within(let width, let height), .touching(let width, let height):

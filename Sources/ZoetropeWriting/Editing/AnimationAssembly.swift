@@ -130,7 +130,7 @@ package struct AnimationAssembly {
   private func picture(
     _ place: Int, _ last: inout Int?
   ) throws(AnimatedImageError) -> (picture: CompositedFrame, changed: PixelRect?) {
-    if isCancelled() { throw AnimatedImageError(.cancelled, "cancelled between frames") }
+    if isCancelled() { throw AnimatedImageError(.cancelled, "stopped between frames") }
     let index = frames[place].frame
     let isKept = findings.kept.indices.contains(place)
     let picture = isKept ? findings.kept[place] : try pictures.picture(index)

@@ -1,8 +1,8 @@
 /// A change to an animation, such as a cut, a change of speed or a crop.
 ///
 /// Edits are values that are applied in order. Frames and times refer to the result of the previous edits.
-/// ``AnimatedImage/plan(_:options:)`` tells what they cost, and ``AnimatedImage/write(_:to:options:progress:)`` applies
-/// them.
+/// ``AnimatedImage/plan(_:options:)`` tells what the edits cost, and ``AnimatedImage/write(_:to:options:progress:)``
+/// applies them.
 ///
 /// After each edit there may be at most 262,144 frames, or as many as the source has, and one play may take at most 10⁹
 /// seconds. If an edit exceeds these limits, both methods throw ``AnimatedImageError/Code/limitExceeded``.
@@ -62,8 +62,8 @@ public struct AnimationEdit: Sendable, Hashable {
   /// Keeps the part of the canvas in `rect`, which is clipped to the canvas.
   public static func crop(_ rect: PixelRect) -> Self { Self(kind: .crop(rect)) }
 
-  /// Scales all pictures into `target`. Only one edit can scale, and crops must come before it. Pictures that already
-  /// have the requested size stay unchanged.
+  /// Scales all pictures into `target`. Only one edit may scale pictures, and crops must come before this edit.
+  /// Pictures that already have the requested size stay unchanged.
   ///
   /// A scaled GIF gets palettes of up to 256 colours that frames share, unless all frames together have fewer colours;
   /// see ``EditOptions`` for other choices. Colours are premultiplied with alpha while they are scaled.

@@ -93,7 +93,7 @@ package struct EditDelays: Sendable, Hashable {
     _ count: Int, _ timeline: EditTimeline
   ) throws(AnimatedImageError) {
     guard count <= timeline.frameLimit else {
-      throw EditTimeline.tooManyFrames("for delays of this length ", count, timeline.frameLimit)
+      throw EditTimeline.tooManyFrames("with delays of this length, ", count, timeline.frameLimit)
     }
   }
 

@@ -8,8 +8,8 @@ public struct EditOptions: Sendable, Hashable {
   /// How delays are converted to the whole centiseconds of a GIF. Default: `browser`, which drops frames that would
   /// last less than 2 cs, without changing the total duration.
   public var timing: AnimationWriterOptions.Timing
-  /// The format of the output. Default: nil, which means the format of the source. Only with this format can compressed
-  /// frames be copied.
+  /// The format of the output. Default: nil, which means the format of the source. In a different format, no compressed
+  /// frame can be copied.
   public var format: AnimationFormat?
   /// How colours that a GIF cannot hold are reduced, or how many colours an APNG may have. Default:
   /// ``ColorPolicy/automatic``. For a GIF of scaled pictures, this means ``ColorPolicy/limited(to:)`` with 256, except
@@ -21,7 +21,7 @@ public struct EditOptions: Sendable, Hashable {
   /// others transparent.
   public var transparency: Transparency
   /// How much colours may differ from the original, from 0 to 200, as in ``AnimationWriterOptions/tolerance``. Default:
-  /// 0. With a higher value, no frame is copied, unless the lossless file is no larger.
+  /// 0. With a higher value, no frame is copied, unless the lossless file would be no larger.
   public var tolerance: Int
   /// The maximum size of the output in bytes. Default: nil, which means no limit. ``AnimatedImage/plan(_:options:)``
   /// ignores the limit.

@@ -43,7 +43,7 @@ struct EditOutput {
       swap(&pending, &self.pending)
       guard count == piece.count else {
         throw AnimatedImageError(
-          .io, "the file became shorter while it was copied", byteOffset: start + count)
+          .io, "the file became shorter while it was being copied", byteOffset: start + count)
       }
       if self.pending.count >= Self.pieceSize { try flush() }
     }
@@ -65,7 +65,7 @@ struct EditOutput {
   }
 
   mutating func flush() throws(AnimatedImageError) {
-    if isCancelled() { throw AnimatedImageError(.cancelled, "cancelled while writing") }
+    if isCancelled() { throw AnimatedImageError(.cancelled, "stopped while writing") }
     guard !pending.isEmpty else { return }
     byteCount += pending.count
     try sink.write(pending)
@@ -81,7 +81,7 @@ extension ByteSource {
     try withBytes(in: range, buffer: &buffer) { (bytes) throws(AnimatedImageError) in
       guard bytes.byteCount == range.count else {
         throw AnimatedImageError(
-          .io, "the file became shorter while it was copied", byteOffset: range.lowerBound)
+          .io, "the file became shorter while it was being copied", byteOffset: range.lowerBound)
       }
       var copy: [UInt8] = []
       copy.append(copying: bytes)

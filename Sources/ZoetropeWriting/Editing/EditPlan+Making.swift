@@ -156,11 +156,12 @@ extension EditPlan {
       plays > most
     {
       throw AnimatedImageError(
-        .unwritable, "the format cannot store \(plays) plays", format: format)
+        .unwritable, "the format cannot store a play count of \(plays)", format: format)
     }
     let size = timeline.canvas.size
     if isGIF, max(size.width, size.height) > 0xffff {
-      throw AnimatedImageError(.unwritable, "a canvas of \(size) does not fit a GIF", format: .gif)
+      throw AnimatedImageError(
+        .unwritable, "a canvas of \(size) is too large for a GIF", format: .gif)
     }
   }
 

@@ -86,7 +86,7 @@ package struct EditTimeline: Sendable, Hashable {
   /// Returns the error for an output with more frames than `limit`.
   static func tooManyFrames(_ cause: String, _ count: Int, _ limit: Int) -> AnimatedImageError {
     AnimatedImageError(
-      .limitExceeded, "\(cause)there would be \(count) frames, and the limit is \(limit)",
+      .limitExceeded, "\(cause)there would be \(count) frames, but the limit is \(limit)",
       limit: LimitExcess(.editedFrames, asked: count, allowed: limit))
   }
 
@@ -94,11 +94,11 @@ package struct EditTimeline: Sendable, Hashable {
     switch edit.kind {
     case .frames(let range):
       guard range.lowerBound >= 0, range.upperBound <= showings.count, !range.isEmpty else {
-        throw Self.refusal("\(edit) do not all exist; there are \(showings.count)")
+        throw Self.refusal("\(edit) do not all exist; there are \(showings.count) frames")
       }
       showings = Array(showings[range])
     case .frameList(let indices):
-      guard !indices.isEmpty else { throw Self.refusal("the edit keeps no frame") }
+      guard !indices.isEmpty else { throw Self.refusal("the list of frames is empty") }
       if let wrong = indices.first(where: { !showings.indices.contains($0) }) {
         throw Self.refusal("frame \(wrong) does not exist; there are \(showings.count) frames")
       }
@@ -107,7 +107,7 @@ package struct EditTimeline: Sendable, Hashable {
     case .time(let range): try cut(range, edit)
     case .speed(let factor):
       guard factor.isFinite, (0.001...1000).contains(factor) else {
-        throw Self.refusal("\(edit); it must be 0.001 to 1000")
+        throw Self.refusal("the speed is \(factor); it must be 0.001 to 1000")
       }
       let rate = PlaybackRate(factor)
       if rate.numerator != rate.denominator {
@@ -116,7 +116,8 @@ package struct EditTimeline: Sendable, Hashable {
     case .duration(let duration):
       let total = ticks
       guard duration > .zero, total > 0 else {
-        throw Self.refusal("\(edit): the durations before and after must be above 0")
+        throw Self.refusal(
+          "\(edit): the animation must have a duration above 0 before and after the edit")
       }
       let (numerator, denominator) = Self.fraction(DelayPolicy.clamped(duration))
       // Compare at full width, because either product may overflow.
@@ -127,33 +128,40 @@ package struct EditTimeline: Sendable, Hashable {
       }
     case .framesPerSecond(let rate):
       guard rate.isFinite, (0.001...1000).contains(rate) else {
-        throw Self.refusal("\(edit); it must be 0.001 to 1000")
+        throw Self.refusal("the frame rate is \(rate); it must be 0.001 to 1000")
       }
       let exact = PlaybackRate(rate)
       keepFrames(slot: exact.denominator * timescale, unit: exact.numerator)
     case .frameCount(let count):
-      guard count > 0, ticks > 0 else { throw Self.refusal("\(edit)") }
+      guard count > 0, ticks > 0 else {
+        throw Self.refusal("\(edit): the number of frames and the duration must be above 0")
+      }
       keepFrames(slot: ticks, unit: Int128(count))
     case .reverse: showings.reverse()
     case .backAndForth:
       if showings.count > 2 { showings += showings[1..<showings.count - 1].reversed() }
     case .resize(let rendering):
-      guard self.rendering == nil else { throw Self.refusal("\(edit): only one edit can scale") }
+      guard self.rendering == nil else { throw Self.refusal("\(edit): only one edit may resize") }
       // Pictures that already have the size are not scaled, and may be copied.
       if Rendition(rendering, of: canvas.size).scaling != nil { self.rendering = rendering }
     case .crop(let rect):
       guard rendering == nil else { throw Self.refusal("\(edit): crops must come before scaling") }
       let kept = PixelRect(canvas.size).intersection(rect)
-      guard !kept.isEmpty else { throw Self.refusal("\(edit) outside a canvas of \(canvas.size)") }
+      guard !kept.isEmpty else {
+        throw Self.refusal("\(edit): the rectangle has no pixel of the canvas of \(canvas.size)")
+      }
       canvas = PixelRect(
         x: canvas.x + kept.x, y: canvas.y + kept.y, width: kept.width, height: kept.height)
     case .playCount(let count):
-      if case .finite(let plays) = count, plays < 1 { throw Self.refusal("\(edit)") }
+      if case .finite(let plays) = count, plays < 1 {
+        throw Self.refusal("the play count is \(plays); it must be at least 1")
+      }
       playCount = count
     case .delay(let delay): set([FrameDelay](repeating: delay, count: showings.count))
     case .delays(let delays):
       guard delays.count == showings.count else {
-        throw Self.refusal("\(showings.count) frames need as many delays, not \(delays.count)")
+        throw Self.refusal(
+          "the number of delays is \(delays.count); there are \(showings.count) frames")
       }
       set(delays)
     }
@@ -185,7 +193,7 @@ package struct EditTimeline: Sendable, Hashable {
       }
       start = end
     }
-    guard !kept.isEmpty else { throw Self.refusal("\(edit): no frame is shown in that time") }
+    guard !kept.isEmpty else { throw Self.refusal("\(edit): no frame is shown during this time") }
     showings = kept
   }
 

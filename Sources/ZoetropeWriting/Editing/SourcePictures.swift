@@ -59,7 +59,7 @@ final class SourcePictures {
     if kept.count == Self.keptCount { kept.removeFirst() }
     let frame = try reader.frame(at: index, isCancelled: isCancelled)
     if isCancelled() {
-      throw AnimatedImageError(.cancelled, "cancelled between frames", format: image.format)
+      throw AnimatedImageError(.cancelled, "stopped between frames", format: image.format)
     }
     if let found = frame.damage, damage.count < 1000 { damage[index] = found }
     kept.append(frame)

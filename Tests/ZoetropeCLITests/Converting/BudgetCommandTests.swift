@@ -168,11 +168,11 @@ import ZoetropeTestSupport
         ),
         (
           "o.png", "--for line-sticker --frames 0-2",
-          "there are 3 frames, and at least 5 are needed"
+          "there are 3 frames, but at least 5 are required"
         ),
         (
           "o.png", "--for signal-sticker",
-          "512x512 are needed for signal-sticker; --size 512x512 --fit"
+          "512x512 is required for signal-sticker; --size 512x512 --fit"
         ),
         ("o.png", "--for signal-sticker --size 30x30", "for signal-sticker; leave out --size"),
       ] {

@@ -199,7 +199,7 @@ import ZoetropeTestSupport
     ("f1.png f2.png -o a.png --delays none.txt", "none.txt: "),
     (
       "clear.png f1.png -o a.gif --fps 5 --colors exact",
-      "a GIF cannot hold partly transparent pixels"
+      "a GIF cannot store partly transparent pixels"
     ),
   ])
   func `animations that cannot be made are rejected and leave nothing behind`(

@@ -74,9 +74,11 @@ import ZoetropeTestSupport
     ]
     #expect(
       chunks.map { Self.fault(Self.png($0))?.detail } == [
-        "the CRC of IHDR is wrong", "IHDR declares a picture of 0x1",
-        "IHDR declares colour type 0 with 3 bits", "IHDR declares colour type 5",
-        "IHDR declares compression 1, filtering 0, interlacing 0", "IHDR has 2 bytes instead of 13",
+        "the CRC of IHDR is wrong", "IHDR declares an invalid size of 0x1",
+        "IHDR declares colour type 0 with an invalid bit depth of 3",
+        "IHDR declares the unknown colour type 5",
+        "IHDR declares an unknown method: compression 1, filtering 0, interlacing 0",
+        "IHDR has 2 bytes instead of 13",
         "the first chunk is tEXt, not IHDR",
       ])
     #expect(chunks.allSatisfy { Self.fault(Self.png($0))?.code == .malformed })

@@ -53,7 +53,7 @@ import Zoetrope
     let bytes = Array("GIF89a".utf8) + [UInt8](repeating: 0, count: 94)
     #expect(try read(bytes, byteLimit: 100).get() == bytes)
     let error = AnimatedImageError(
-      .limitExceeded, "the input is too long, the limit is 99 bytes", byteOffset: 99,
+      .limitExceeded, "the input is too long; the limit is 99 bytes", byteOffset: 99,
       limit: LimitExcess(.inputBytes, asked: 100, allowed: 99))
     #expect(try read(bytes, byteLimit: 99) == .failure(error))
   }

@@ -195,7 +195,7 @@ struct FrameScalerTests {
       for size in [PixelSize(width: 30, height: 30), PixelSize(width: 90, height: 90)] {
         let scaler = try FrameScaler(from: bitmap.size, to: size, filter: filter)
         var calls = 0
-        #expect(throws: AnimatedImageError(.cancelled, "scaling was cancelled")) {
+        #expect(throws: AnimatedImageError(.cancelled, "stopped while scaling")) {
           try scaler.scale(bitmap) {
             calls += 1
             return calls == 2

@@ -73,7 +73,8 @@ import ZoetropeTestSupport
       try await limited.bitmap(at: 0, rendering: Rendering(target: TargetSize(width: 32)))
     }
     #expect(error?.code == .limitExceeded)
-    #expect(error?.detail == "scaled frames would be 32x32, canvasPixels allows 1000 pixels")
+    #expect(
+      error?.detail == "scaled frames would be 32x32, but canvasPixels allows only 1000 pixels")
     #expect(error?.limit == LimitExcess(.scaledPixels, asked: 1024, allowed: 1000))
   }
 }

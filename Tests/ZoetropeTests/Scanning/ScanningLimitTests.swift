@@ -89,7 +89,7 @@ import ZoetropeTestSupport
     }
     #expect(error?.code == .limitExceeded)
     #expect(error?.limit == LimitExcess(.liveBytes, asked: needed, allowed: needed - 1))
-    #expect(error?.detail == "liveBytes would be \(needed), the limit is \(needed - 1)")
+    #expect(error?.detail == "liveBytes would be \(needed), but the limit is \(needed - 1)")
   }
 
   @Test func `the frame whose pixels are too many for one play is refused where it begins`() throws

@@ -254,12 +254,12 @@ struct ScanningTests {
   }
 
   @Test(arguments: [
-    ("apng-blend-2", "an fcTL with blending 2"),
-    ("apng-dispose-3", "an fcTL with disposal 3"),
-    ("apng-fctl-long", "an fcTL of 27 bytes, it has 26"),
-    ("apng-rect-outside", "an fcTL with a frame of 2x2+1+0 in a canvas of 2x2"),
-    ("apng-sequence-first-1", "an fcTL numbered 1, it should be 0"),
-    ("crc-fctl", "an fcTL with a wrong checksum"),
+    ("apng-blend-2", "an fcTL chunk has the unknown blend operation 2"),
+    ("apng-dispose-3", "an fcTL chunk has the unknown disposal method 3"),
+    ("apng-fctl-long", "an fcTL chunk has 27 bytes instead of 26"),
+    ("apng-rect-outside", "an fcTL chunk has an invalid frame of 2x2+1+0 on a canvas of 2x2"),
+    ("apng-sequence-first-1", "an fcTL chunk has sequence number 1 instead of 0"),
+    ("crc-fctl", "an fcTL chunk has a wrong checksum"),
   ])
   func `a damaged frame control is reported with the reason`(name: String, detail: String) throws {
     let image = try AnimatedImage(bytes: FixtureLibrary().file("Bad/\(name).png"))

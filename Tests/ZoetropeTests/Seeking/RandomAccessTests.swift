@@ -98,7 +98,9 @@ import ZoetropeTestSupport
     await reached.wait()
     task.cancel()
     let result = await task.result
-    #expect(throws: AnimatedImageError(.cancelled, "the task was cancelled", frameIndex: 100)) {
+    #expect(
+      throws: AnimatedImageError(.cancelled, "stopped while waiting for a frame", frameIndex: 100)
+    ) {
       try result.get()
     }
     gate.open(0)

@@ -103,12 +103,12 @@ struct EditPlanTests {
     "Errors name what is wrong",
     arguments: [
       (AnimationEdit.frames(at: [0, 30]), "frame 30 does not exist; there are 2 frames"),
-      (.frames(at: []), "the edit keeps no frame"),
-      (.frames(1..<5), "frames 1..<5 do not all exist; there are 2"),
-      (.delays([FrameDelay(centiseconds: 3)]), "2 frames need as many delays, not 1"),
+      (.frames(at: []), "the list of frames is empty"),
+      (.frames(1..<5), "frames 1..<5 do not all exist; there are 2 frames"),
+      (.delays([FrameDelay(centiseconds: 3)]), "the number of delays is 1; there are 2 frames"),
       (
         .time(.seconds(100)..<(.seconds(200))),
-        "time 100.0 seconds to 200.0 seconds: no frame is shown in that time"
+        "time 100.0 seconds to 200.0 seconds: no frame is shown during this time"
       ),
     ])
   func wrongValues(_ edit: AnimationEdit, _ words: String) throws {

@@ -22,11 +22,11 @@ struct APNGEncoder: AnimationEncoding {
     guard request.canvasSize.area <= mostPixels else {
       throw .exceeding(
         .pngPixels, asked: request.canvasSize.area, allowed: mostPixels,
-        "a canvas of \(request.canvasSize) does not fit an APNG", format: .apng)
+        "a canvas of \(request.canvasSize) is too large for an APNG", format: .apng)
     }
     if case .finite(let count) = request.playCount, !(1...0x7fff_ffff).contains(count) {
       throw AnimatedImageError(
-        .unwritable, "an APNG cannot be played \(count) times", format: .apng)
+        .unwritable, "an APNG cannot store a play count of \(count)", format: .apng)
     }
     let metadata = request.metadata.map { PNGMetadataChunks($0) } ?? PNGMetadataChunks()
     if request.storesRGBA {

@@ -146,7 +146,7 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
   }
 
   private static let cancelled = AnimatedImageError(
-    .cancelled, "cancelled while encoding", format: .apng)
+    .cancelled, "stopped while encoding a frame", format: .apng)
   private static let unknownColor = AnimatedImageError(
     .parameter, "a frame has a colour that is not in the survey", format: .apng)
 }

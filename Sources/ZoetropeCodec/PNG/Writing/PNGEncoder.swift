@@ -46,7 +46,7 @@ public final class PNGEncoder {
     guard rect.size.area <= mostPixels else {
       throw .exceeding(
         .pngPixels, asked: rect.size.area, allowed: mostPixels,
-        "a picture of \(rect.size) does not fit a PNG")
+        "a picture of \(rect.size) is too large for a PNG")
     }
     let isDeep = bitmap.format == .rgba16
     let bitmap = try isDeep ? bitmap : bitmap.straightRGBA()

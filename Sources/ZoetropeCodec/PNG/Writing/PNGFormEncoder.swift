@@ -78,7 +78,9 @@ package final class PNGFormEncoder {
       }
       // The rows are not filtered, because filters gain little if neighbouring pixels are far apart in the picture.
       let bytes = ZlibCompressor(level: 8)?.compress(rows) ?? []
-      if bytes.isEmpty { throw AnimatedImageError(.outOfMemory, "no memory to compress a picture") }
+      if bytes.isEmpty {
+        throw AnimatedImageError(.outOfMemory, "not enough memory to compress a picture")
+      }
       return bytes
     }
     let lines = try scanlines.reserve((form.rowBytes(width: rect.width) + 1) * rect.height)
@@ -162,7 +164,7 @@ package final class PNGFormEncoder {
     var bytes: [UInt8] = []
     for y in stride(from: row, to: rect.height, by: rowStep) {
       if isCancelled() {
-        throw AnimatedImageError(.cancelled, "cancelled while a frame was compressed", format: .png)
+        throw AnimatedImageError(.cancelled, "stopped while compressing a frame", format: .png)
       }
       bytes.append(0)
       var (packed, bits) = (0, 0)

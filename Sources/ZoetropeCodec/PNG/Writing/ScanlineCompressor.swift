@@ -58,7 +58,7 @@ final class ScanlineCompressor {
       return try packBest(size, form, line: line, level: 12, finals: 2, isCancelled)
     }
     if isCancelled() {
-      throw AnimatedImageError(.cancelled, "cancelled while a frame was compressed", format: .png)
+      throw AnimatedImageError(.cancelled, "stopped while compressing a frame", format: .png)
     }
     if effort == .fast { return try packFast(size, form, line: line) }
     if let levelAfterTrials, total <= Self.trialLimit {
@@ -66,7 +66,7 @@ final class ScanlineCompressor {
     }
     let level = try prepare(size, form, line: line)
     if isCancelled() {
-      throw AnimatedImageError(.cancelled, "cancelled while a frame was compressed", format: .png)
+      throw AnimatedImageError(.cancelled, "stopped while compressing a frame", format: .png)
     }
     let compressor = try compressors.compressor(level: level)
     try Self.reserve(&packed, compressor.bound(total))
@@ -224,7 +224,7 @@ final class ScanlineCompressor {
   }
 
   private static func check(_ isCancelled: () -> Bool) throws(AnimatedImageError) {
-    if isCancelled() { throw AnimatedImageError(.cancelled, "cancelled while compressing") }
+    if isCancelled() { throw AnimatedImageError(.cancelled, "stopped while compressing") }
   }
 
   /// The way in which all rows of a picture are filtered.
