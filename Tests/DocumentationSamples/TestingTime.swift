@@ -10,7 +10,7 @@ func sampleOfTestingTime(
   let first = try await frames.next()
   await clock.sleepers(count: 1)
   clock.advance(by: .seconds(1))
-  let second = try await frames.next()  // due after a second; those before it were skipped
+  let second = try await frames.next()  // due after a second; the frames before it were skipped
   return (first, second)
 }
 
@@ -24,7 +24,7 @@ func sampleOfTestingAConsumer(
   }
   var indices = shown.makeAsyncIterator()
   while let index = await indices.next() {
-    print(index)  // what is checked here was done by the view
+    print(index)  // by now, the view has shown this frame
     if index == 3 { break }
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(100))
@@ -62,7 +62,7 @@ func sampleOfTwoPlayers(
   let times = image.startTimes()
   await clock.sleepers(count: 2, until: times[1])  // both players
   right.rate = 0.5
-  await clock.sleeper(until: times[1] * 2)  // the right one, with its new deadline
+  await clock.sleeper(until: times[1] * 2)  // the right player, with its new deadline
   clock.advance(to: .init(offset: times[1]))
   let only = try await leftFrames.next()
   await clock.sleeper(until: times[2])

@@ -42,7 +42,7 @@ func sampleOfFeeding(_ packets: AsyncStream<[UInt8]>) async throws {
   let (chunks, feed) = AsyncThrowingStream.makeStream(of: [UInt8].self)
   Task {
     for await packet in packets { feed.yield(packet) }
-    feed.finish()  // or feed.finish(throwing: error): the frames so far stay
+    feed.finish()  // or feed.finish(throwing: error): the frames so far are kept
   }
   let streamed = try await StreamedImage(chunks)
   for try await frame in streamed.bitmaps() {
