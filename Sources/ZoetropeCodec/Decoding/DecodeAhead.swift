@@ -86,7 +86,7 @@ package final class DecodeAhead: Sendable {
     change { state in
       state.heldBytes = 0
       state.takenBytes = 0
-      state.spares = SpareFrames()
+      state.dropSpares()
       state.isStopped = true
       state.generation += 1
       state.slots = []
@@ -122,7 +122,7 @@ package final class DecodeAhead: Sendable {
   private func startHelpers() {
     let count = state.withLock { state in
       guard !state.isStopped,
-        state.canClaim(for: .helper, frames: frames, window: window, memory: memory)
+        state.canClaim(frames: frames, window: window, memory: memory)
       else { return 0 }
       let count = max(helperLimit - state.helperCount, 0)
       state.helperCount += count

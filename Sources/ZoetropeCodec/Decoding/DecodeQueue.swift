@@ -39,13 +39,15 @@ extension DecodeAhead {
     /// Whether the consumer has begun to decode a frame since it last gave a frame back. If so, the consumer will soon
     /// give back another frame, which makes room.
     var isConsumerDecoding = false
-    var spares = SpareFrames()
+    /// The memory of frames that were drawn, kept for reuse. The last block is probably still in a CPU cache.
+    private var spares: [FramePixels] = []
+    private var spareBytes = 0
     var isStopped = false
     /// The number of bytes charged to `DecodeMemory`.
     var chargedBytes = 0
 
     /// The number of bytes of held frames and spare memory together.
-    var byteCount: Int { heldBytes + spares.byteCount }
+    var byteCount: Int { heldBytes + spareBytes }
 
     /// The consumer's next step.
     enum Step {
@@ -75,8 +77,8 @@ extension DecodeAhead {
       // idling.
       let claim =
         nextClaim <= index
-        ? claim(for: .consumer, frames: frames, window: window)
-        : claimAhead(for: .consumer, frames: frames, window: window, memory: memory)
+        ? claim(frames: frames, window: window)
+        : claimAhead(frames: frames, window: window, memory: memory)
       guard let claim else {
         isConsumerWaiting = true
         return .wait
@@ -87,12 +89,12 @@ extension DecodeAhead {
 
     /// Returns whether the next frame may be claimed. Even if it may, another reader can take the memory first.
     func canClaim(
-      for side: DecodeSide, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
+      frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
     ) -> Bool {
       guard nextClaim < min(frames.count, end), nextClaim - base < window.frames else {
         return false
       }
-      let (charge, spare) = charge(of: frames[nextClaim], for: side, window: window)
+      let (charge, spare) = charge(of: frames[nextClaim], window: window)
       return heldBytes == 0
         || heldBytes + charge <= window.bytes && (spare != nil || memory.admits(charge))
     }
@@ -115,7 +117,7 @@ extension DecodeAhead {
       var claims: [Claim] = []
       var sum = 0
       while !isStopped, sum < pixels,
-        let claim = claimAhead(for: .helper, frames: frames, window: window, memory: memory)
+        let claim = claimAhead(frames: frames, window: window, memory: memory)
       {
         sum += frames[claim.index].rect.size.area
         claims.append(claim)
@@ -131,10 +133,10 @@ extension DecodeAhead {
     /// Claims the next frame, or returns nil if its decoding may not begin yet. Charges new memory immediately, so that
     /// neither other readers nor later frames of the same batch claim the same room.
     private mutating func claimAhead(
-      for side: DecodeSide, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
+      frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
     ) -> Claim? {
-      guard canClaim(for: side, frames: frames, window: window, memory: memory) else { return nil }
-      let (charge, spare) = charge(of: frames[nextClaim], for: side, window: window)
+      guard canClaim(frames: frames, window: window, memory: memory) else { return nil }
+      let (charge, spare) = charge(of: frames[nextClaim], window: window)
       if spare == nil {
         if heldBytes == 0 {
           memory.charge(charge)
@@ -143,11 +145,11 @@ extension DecodeAhead {
         }
         chargedBytes += charge
       }
-      return claim(for: side, frames: frames, window: window)
+      return claim(frames: frames, window: window)
     }
 
     private mutating func claim(
-      for side: DecodeSide, frames: [FrameControl], window: DecodeWindow
+      frames: [FrameControl], window: DecodeWindow
     ) -> Claim {
       let index = nextClaim
       while slots.count <= index - base {
@@ -156,12 +158,14 @@ extension DecodeAhead {
       }
       slots[index - base] = .claimed
       nextClaim += 1
-      let (bytes, spare) = charge(of: frames[index], for: side, window: window)
+      let (bytes, spare) = charge(of: frames[index], window: window)
       charges[index - base] = bytes
       heldBytes += bytes
-      if let spare { spares.remove(spare) }
+      if let spare {
+        spares.removeLast()
+        spareBytes -= spare.storage.byteCount
+      }
       let pixels = spare ?? FramePixels(largestByteCount: window.largestByteCount)
-      pixels.side = side
       pixels.inPlaceLayout = window.form(of: frames[index])
       return Claim(index: index, generation: generation, pixels: pixels)
     }
@@ -190,12 +194,18 @@ extension DecodeAhead {
     /// claimed, because there may be no further request.
     mutating func keep(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
       guard !isStopped, nextClaim < end, memory.admits(0) else {
-        spares = SpareFrames()
-        return
+        return dropSpares()
       }
       let bytes = pixels.storage.byteCount
-      guard heldBytes + spares.byteCount + bytes <= window.bytes else { return }
+      guard byteCount + bytes <= window.bytes else { return }
       spares.append(pixels)
+      spareBytes += bytes
+    }
+
+    /// Frees the spare memory.
+    mutating func dropSpares() {
+      spares = []
+      spareBytes = 0
     }
 
     /// Takes back the memory of the frame that the consumer holds.
@@ -221,42 +231,10 @@ extension DecodeAhead {
     /// A small frame is charged for the whole block that it reuses. If it were charged only for its own size, one block
     /// after another would grow to the largest frame's size without being counted.
     private func charge(
-      of control: FrameControl, for side: DecodeSide, window: DecodeWindow
+      of control: FrameControl, window: DecodeWindow
     ) -> (bytes: Int, spare: FramePixels?) {
-      let needed = window.byteCount(of: control)
-      let spare = spares.next(
-        for: side, needed: needed, room: window.bytes - heldBytes - spares.byteCount)
-      return (max(needed, spare?.storage.byteCount ?? 0), spare)
+      let spare = spares.last
+      return (max(window.byteCount(of: control), spare?.storage.byteCount ?? 0), spare)
     }
-  }
-}
-
-/// The memory of drawn frames, kept for reuse.
-///
-/// Each side of `DecodeAhead` gets back the memory that it filled itself, which is still in the cache of that side's
-/// core. Memory filled by the other side would have to be transferred between the cores, cache line by cache line. When
-/// both sides shared their memory, a frame took up to 50 % longer, but no performance counter has confirmed the cause.
-struct SpareFrames {
-  private var consumer: [FramePixels] = []
-  private var helper: [FramePixels] = []
-  /// The total size of the spare memory in bytes.
-  private(set) var byteCount = 0
-
-  /// Returns memory for a frame of `needed` bytes, or nil if new memory should be allocated. Memory that the other side
-  /// filled is used only if `room`, the number of bytes that may still be allocated, is less than `needed`.
-  func next(for side: DecodeSide, needed: Int, room: Int) -> FramePixels? {
-    let (own, other) = side == .consumer ? (consumer, helper) : (helper, consumer)
-    return own.last ?? (needed <= room ? nil : other.last)
-  }
-
-  /// Removes the memory that ``next(for:needed:room:)`` returned.
-  mutating func remove(_ pixels: FramePixels) {
-    let removed = pixels.side == .consumer ? consumer.popLast() : helper.popLast()
-    byteCount -= removed?.storage.byteCount ?? 0
-  }
-
-  mutating func append(_ pixels: FramePixels) {
-    byteCount += pixels.storage.byteCount
-    if pixels.side == .consumer { consumer.append(pixels) } else { helper.append(pixels) }
   }
 }

@@ -61,9 +61,6 @@ package final class FramePixels: @unchecked Sendable {
   /// The memory layout for a frame whose block will become the canvas, or nil if the frame will be drawn onto the
   /// canvas.
   var inPlaceLayout: InPlaceLayout?
-  /// The side of `DecodeAhead` that filled the storage last. The cache of that side's core probably still contains the
-  /// pixels.
-  package var side = DecodeSide.consumer
   /// The number of bytes of a frame as large as the canvas. Smaller byte counts are not rounded up past this number.
   private let largestByteCount: Int
 
@@ -118,12 +115,6 @@ package final class FramePixels: @unchecked Sendable {
     }
     return storage
   }
-}
-
-/// The kind of thread that decodes a frame: the consumer's thread, which composites the frames, or a helper that
-/// decodes ahead of the consumer.
-package enum DecodeSide {
-  case consumer, helper
 }
 
 extension FramePixels {

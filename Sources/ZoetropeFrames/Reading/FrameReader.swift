@@ -20,8 +20,6 @@ public final class FrameReader {
   /// Whether the canvas was cleared because the next frame is independent. If that frame turns out to be damaged, the
   /// earlier frames are needed after all.
   private var isAssumedClear = false
-  /// The side that decoded the pixels of the canvas. It matters only if the pixels of a frame have become the canvas.
-  private var canvasSide = DecodeSide.consumer
   /// The pixels of the only frame, if opening the image had to decode that frame and they have not been used yet. Nil
   /// after the first request for a frame.
   private var openingFrame: OpeningFrame?
@@ -105,9 +103,7 @@ public final class FrameReader {
         try decode(control)
       }
       try pixels.refuse(under: image.options.damage, format: image.format)
-      let becomesCanvas = pixels.content.isInPlace
       let dirty = try compositor.draw(pixels, control)
-      if becomesCanvas { swap(&canvasSide, &pixels.side) }
       damage = pixels.damage
       if let ahead {
         // The pixels are recycled immediately, so that their memory is reused while it is in the CPU caches.
