@@ -66,8 +66,8 @@ struct PlayRule: Hashable, Sendable {
     case netscape
     case once
     case forever
-    /// The program does not play, but reports the stored loop count. In a GIF, the loop count must be in a NETSCAPE2.0
-    /// block before the first frame.
+    /// The program does not play animations, but reports the stored loop count. In a GIF, the program finds the loop
+    /// count only in a NETSCAPE2.0 block before the first frame.
     case storedNumber
   }
 

@@ -9,7 +9,7 @@ struct StoreSecret: Sendable {
 
   let hash: HashSecret
   private let bytes: [UInt8]
-  /// A text that distinguishes this secret from others in the names of tables.
+  /// A string that distinguishes this secret from others in the names of tables.
   private let fingerprint: String
 
   private init(_ bytes: [UInt8]) {

@@ -97,7 +97,8 @@ extension AnimatedImage {
     return written
   }
 
-  /// Returns `options`, with the static image and a survey added where they are missing.
+  /// Returns `options` with what they lack: the image's static image as the poster, and a survey of the colours of all
+  /// frames.
   private func completed(
     _ options: AnimationWriterOptions, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> AnimationWriterOptions {
@@ -115,8 +116,8 @@ extension AnimatedImage {
     return options
   }
 
-  /// Returns `options`, with the static image and a survey added where they are missing. The work runs on a thread that
-  /// is created for it.
+  /// Returns `options` with what they lack: the image's static image as the poster, and a survey of the colours of all
+  /// frames. The work runs on a thread that is created for it.
   func completed(
     _ options: AnimationWriterOptions
   ) async throws(AnimatedImageError) -> AnimationWriterOptions {

@@ -129,7 +129,7 @@ struct ExtractCommand: ZoetropeSubcommand {
     @Option(help: "Write smaller PNG files, or write them faster.")
     var effort = EffortChoice.default
 
-    @Option(help: "Bits per channel: 8 or 16. Raw 16-bit pixels are little-endian.")
+    @Option(help: "Bits per channel: 8 or 16. With --format rgba, 16 bits are little-endian.")
     var depth = 8
 
     @Flag(help: "Write frames as stored, not composited.")

@@ -18,10 +18,10 @@ struct InfoCommand: ZoetropeSubcommand {
       of a second; "start_ms" and "shown_ms" follow --timing; "file_base64" is present if the file \
       name is not valid UTF-8.
 
-      --follow reads a file that is still being written until its animation is complete. With \
-      --json it prints an object (schema zoetrope.arrival/2) whenever frames arrive, and then the \
-      report. If standard error is a terminal, progress is shown there, even without --follow if \
-      the input is a pipe. Ctrl-C prints what is known so far.
+      --follow keeps reading a file while it is being written, until its animation is complete. \
+      With --follow and --json, the command prints an object (schema zoetrope.arrival/2) whenever \
+      frames arrive, and then the report. With --follow, or if the input is a pipe, progress is \
+      shown on standard error if that is a terminal. Ctrl-C prints what is known so far.
 
       --hashes decodes every frame and adds a hash of its composited pixels. It is the hash that \
       xxh128sum prints (XXH3-128 with seed 0) for the bytes that extract --format rgba writes. The \

@@ -178,8 +178,8 @@ struct PlayCommand: ZoetropeSubcommand {
       guard files.count == 1 else { throw ValidationError("--follow works with one file only") }
       guard inputReading == .following else {
         throw ValidationError(
-          "--follow cannot be combined with --cache or --damage strict; with --follow, --start and "
-            + "--frame take only frame numbers, counted from 0")
+          "--follow cannot be combined with --cache or --damage strict; --start and --frame take "
+            + "only frame numbers, counted from 0, when --follow is given")
       }
     }
     try listing.check(files)

@@ -45,7 +45,7 @@ struct SheetCommand: ZoetropeSubcommand {
   struct ChoiceArguments: ParsableArguments {
     @Option(
       parsing: .unconditional,
-      help: "Draw the N frames that differ most; this decodes files twice.")
+      help: "Draw the N frames that differ most from each other.")
     var distinct: Int?
 
     func validate() throws {

@@ -97,7 +97,8 @@ enum UsageHint {
     return nil
   }
 
-  /// Returns the message for a file whose name looks like a cluster of short options, or nil if there is no such file.
+  /// Returns a message that replaces `message` if one of `arguments` is the name of a file and looks like a cluster of
+  /// short options. Otherwise returns nil.
   private static func fileLikeOption(_ message: String, _ arguments: [String]) -> String? {
     let isRefused =
       message.hasPrefix("Error: Missing expected argument")

@@ -335,7 +335,7 @@ struct Extraction {
     }.sorted { $0.number < $1.number }
   }
 
-  /// Returns the file of an output that already existed.
+  /// Returns a description of an output file that already existed and was kept, or nil if the output is not a file.
   private func kept(_ output: ExtractionPlan.Output) -> WrittenFrame? {
     output.path.map {
       WrittenFrame(name: FileName($0), byteCount: FileStatus(at: $0)?.byteCount ?? 0)

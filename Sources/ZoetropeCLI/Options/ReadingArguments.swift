@@ -55,7 +55,7 @@ struct FileListArguments: ParsableArguments {
 
   @Flag(
     name: [.customShort("0"), .customLong("null")],
-    help: "With --files-from: names end with NUL, as from find -print0.")
+    help: "With --files-from: names end with NUL, as find -print0 prints them.")
   var null = false
 
   func validate() throws {

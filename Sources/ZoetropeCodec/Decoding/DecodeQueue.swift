@@ -87,7 +87,8 @@ extension DecodeAhead {
       return .decode(claim)
     }
 
-    /// Returns whether the next frame may be claimed. Even if it may, another reader can take the memory first.
+    /// Returns whether the next frame may be claimed: whether there is another frame, and room for it in the window and
+    /// in the memory that all readers share. Another reader may take this memory before the frame is claimed.
     func canClaim(
       frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
     ) -> Bool {

@@ -261,7 +261,7 @@ extension GIFScanner {
   }
 
   /// Grows the canvas to the right and down to contain the first frame. Later frames do not grow it. As in Chromium,
-  /// the rectangle of a first frame without pixels counts too.
+  /// the first frame counts even if it has no pixels because a side of its rectangle is 0.
   private mutating func growCanvas(toHold rect: PixelRect) throws(AnimatedImageError) {
     let grown = PixelSize(
       width: max(screen.width, rect.maxX), height: max(screen.height, rect.maxY))

@@ -40,8 +40,8 @@ struct PNGRaster {
     return unsafe UnsafeRawPointer(base) + offset
   }
 
-  /// Unpacks the first `rows` rows of a frame that is not interlaced into the raster. `offset` is the position of the
-  /// first row's filter byte in the block.
+  /// Unpacks into the raster the first `rows` rows of a frame without interlacing. `offset` is the position, in the
+  /// block, of the first row's filter byte.
   func place(samplesAt offset: Int, rows: Int) {
     precondition(rows <= size.height)
     let pitch = 1 + (size.width * format.bitsPerPixel + 7) / 8

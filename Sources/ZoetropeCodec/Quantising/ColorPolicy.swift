@@ -82,13 +82,13 @@ public struct Transparency: Sendable, Hashable {
   /// The choice that keeps partly transparent pixels, for a format that supports them.
   package static let kept = Self(kind: .kept)
 
-  /// Returns the choice that makes pixels opaque if their alpha is at least `alpha`, and fully transparent otherwise.
+  /// Returns a policy that makes pixels opaque if their alpha is at least `alpha`, and fully transparent otherwise.
   /// `alpha` is clamped to 1...255. Default: 128.
   public static func threshold(_ alpha: UInt8 = 128) -> Self {
     Self(kind: .threshold(max(alpha, 1)))
   }
 
-  /// Returns the choice that blends partly transparent pixels over `color`, whose alpha is ignored, so that they become
+  /// Returns a policy that blends partly transparent pixels over `color`, whose alpha is ignored, so that they become
   /// opaque. Fully transparent pixels stay transparent.
   public static func matte(_ color: RGBA) -> Self { Self(kind: .matte(color)) }
 

@@ -1,5 +1,6 @@
 extension ColorReducer {
-  /// Returns a copy of `canvas` onto which `body` draws the pixels of `picture` in `area` that differ from `before`.
+  /// Copies `canvas`, lets `body` draw on the rows of the copy that lie in `area`, and returns the copy. `body` draws
+  /// the pixels of `picture` that differ from those of the picture before.
   private func redrawing(
     _ picture: Bitmap, on canvas: Bitmap?, _ area: PixelRect,
     _ body: (_ row: borrowing RawSpan, _ y: Int, _ target: inout MutableRawSpan) -> Void

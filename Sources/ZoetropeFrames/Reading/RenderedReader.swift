@@ -65,7 +65,8 @@ package final class RenderedReader {
 
   /// Returns frame `index`. If the frame was cached, its dirty rectangle is the whole bitmap.
   ///
-  /// If there is a cache, the first call reads the whole file, unless the identity of the image is known.
+  /// A cache finds frames by the ``ContentIdentity`` of the image. If there is a cache and the identity is not known
+  /// yet, the first call reads the whole file to compute it.
   ///
   /// - Throws: The errors of ``SeekingReader/frame(at:)``.
   package func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {

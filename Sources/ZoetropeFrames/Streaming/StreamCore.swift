@@ -406,8 +406,8 @@ private final class StreamCharge: Sendable {
   private static let step = 1 << 16
 
   private let budget: MemoryBudget
-  /// The number of bytes charged, or nil after ``refund()``. Charging ends, for example, because the holder of the
-  /// stream's image charges the bytes from then on.
+  /// The number of bytes that the stream has charged to the budget, or nil after ``refund()``, when the stream charges
+  /// nothing more. This happens, for example, when the holder of the stream's image takes over the charge.
   private let charged = Mutex<Int?>(0)
 
   init(_ budget: MemoryBudget) { self.budget = budget }

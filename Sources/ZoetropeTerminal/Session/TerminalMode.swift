@@ -19,7 +19,7 @@ public struct TerminalMode: Sendable, Hashable {
   package var usesMouse: Bool
   /// Whether synchronized output may be in progress when the terminal is restored.
   package var isSynchronized: Bool
-  /// Whether to keep sixel colours defined from one image to the next, by resetting mode 1070.
+  /// Whether the definitions of sixel colours persist from one image to the next. If so, mode 1070 is reset.
   package var keepsSixelRegisters: Bool
   /// Whether images are sent with kitty's protocol.
   package var usesKittyGraphics: Bool

@@ -31,7 +31,7 @@ public struct ByteBudget: Sendable, Hashable {
     public let colors: Int?
     /// The maximum number of frames per second that remain, or nil if no frames were dropped to meet the budget.
     public let framesPerSecond: Int?
-    /// The width and height of pictures, in percent of those that the edits request. At most 100.
+    /// The width and height of pictures, as a percentage of the width and height that the edits request. At most 100.
     public let percent: Int
     /// The size of pictures in the file.
     public let canvasSize: PixelSize

@@ -28,8 +28,9 @@ public struct EditOptions: Sendable, Hashable {
   public var budget: ByteBudget?
   /// How much time is spent on compressing frames that cannot be copied. Default: `balanced`.
   public var effort: EncodingEffort
-  /// Whether fully transparent pixels keep their colours in an APNG whose frames are all compressed again. Default:
-  /// false. If some frames are copied, the others keep such colours wherever the file's pixel format can store them.
+  /// Whether fully transparent pixels keep their colours in an APNG. Default: false. The option has an effect only if
+  /// all frames are compressed again. If some frames are copied, the other frames keep the colours of fully transparent
+  /// pixels wherever the file's pixel format can store them.
   public var keepsHiddenColors: Bool
   /// The number of threads that encode. Default: 0, which means one per processor. The number does not affect the
   /// output. A single thread encodes the new frames between copied frames, and the frames of a crop.

@@ -13,7 +13,7 @@ struct GIFRecoding {
     /// Whether the global table is that of the source, so that frames can be copied. Otherwise the global table has
     /// only the colours in use.
     var keepsTable: Bool
-    /// Whether frames keep their disposal, and the canvases on which they are drawn. Otherwise a ``FramePlacer``
+    /// Whether frames keep both their disposals and the canvases on which they are drawn. If not, a ``FramePlacer``
     /// chooses the disposals.
     var keepsCanvases: Bool
     /// Whether this way is tried only if no earlier way made the file smaller.
