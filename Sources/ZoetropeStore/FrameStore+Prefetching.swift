@@ -62,7 +62,7 @@ extension FrameStore {
     return count
   }
 
-  /// Stores frames of `image` in every format of the store whose family is `family`. See
+  /// Stores frames of `image` in all formats of the store that belong to `family`. See
   /// ``prefetch(_:of:renderings:)``.
   ///
   /// - Throws: The errors of ``prefetch(_:of:renderings:)``; also `parameter` if no format of the store has this

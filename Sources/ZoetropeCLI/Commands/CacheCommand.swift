@@ -9,12 +9,12 @@ struct CacheCommand: ParsableCommand {
     commandName: "cache",
     abstract: "Fill, inspect, check and clear the disk cache of decoded frames.",
     discussion: """
-      The cache holds decoded frames, which play, still and extract store with --cache, in one \
-      table per size and pixel format. It also holds a record of every file that was opened, so \
-      that the file need not be scanned again. Several programs can use the cache at the same \
-      time, and killing one of them does no harm. Frames are found by the contents of their file, \
-      not by its name. Frames of changed or deleted files are no longer used, so in time they are \
-      evicted.
+      The cache holds the decoded frames that the commands play, still and extract store with \
+      --cache. It has one table per size and pixel format. It also holds a record of every file \
+      that was opened, so that the file need not be scanned again. Several programs can use the \
+      cache at the same time, and killing one of them does no harm. Frames are found by the \
+      contents of their file, not by its name. Frames of changed or deleted files are no longer \
+      used, so in time they are evicted.
 
       --json prints one object (schema zoetrope.cache/2), but cache warm prints an object for each \
       file. Exit status: 0 success, 1 damaged frames were dropped, 4 the cache cannot be used.

@@ -301,10 +301,10 @@ extension ExtractRequest {
         : "\(path) exists; --force replaces it")
   }
 
-  /// Opens the stream for the frames of all files. It is opened only once, because closing a pipe between two files
-  /// would end the stream for its reader.
+  /// Opens the stream for the frames of all files. The stream is opened only once: if a pipe were closed after each
+  /// file, its reader would take that for the end.
   ///
-  /// An archive in a file gets its name when it is complete.
+  /// If an archive is written to a file, the file gets its final name when the archive is complete.
   private func open(
     _ destination: OutputDestination
   ) throws(CommandFailure) -> (OutputStream, archive: PendingFile?) {

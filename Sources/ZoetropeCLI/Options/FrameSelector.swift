@@ -10,7 +10,7 @@ struct SelectionArguments: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: "Frames shown during 1.5s-3s, 500ms- or -200ms, or at 2s.",
+    help: "Frames shown at a time (2s) or in a range (1.5s-3s, 500ms-, -200ms).",
     transform: TimeRange.argument)
   var time: TimeRange?
 

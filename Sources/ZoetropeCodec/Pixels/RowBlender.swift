@@ -8,8 +8,8 @@
 package enum RowBlender {
   /// Blends onto 8-bit RGBA. 16-bit samples are first reduced to their high byte.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. It is read only for layouts that have a palette or a
-  ///   key.
+  /// - Parameter palette: For a layout with a palette, its 256 colours as `RGBA.word`. For a layout with a transparent
+  ///   colour, that colour. Other layouts do not use this parameter.
   @unsafe
   package static func over(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer,
@@ -289,8 +289,8 @@ package enum RowBlender {
 extension RowBlender {
   /// Blends onto 16-bit RGBA in the machine's byte order, exactly. 8-bit samples are multiplied by 257.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. It is read only for layouts that have a palette or a
-  ///   key.
+  /// - Parameter palette: For a layout with a palette, its 256 colours as `RGBA.word`. For a layout with a transparent
+  ///   colour, that colour. Other layouts do not use this parameter.
   @unsafe
   package static func overDeep(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer,

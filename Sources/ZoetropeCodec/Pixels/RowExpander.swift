@@ -6,8 +6,8 @@
 package enum RowExpander {
   /// Writes 8-bit RGBA. 16-bit samples are reduced to their high byte.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. It is read only for layouts that have a palette or a
-  ///   key.
+  /// - Parameter palette: For a layout with a palette, its 256 colours as `RGBA.word`. For a layout with a transparent
+  ///   colour, that colour. Other layouts do not use this parameter.
   @unsafe
   package static func write(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer,
@@ -34,8 +34,8 @@ package enum RowExpander {
     }
   }
 
-  /// Writes one pixel of 8-bit RGBA for each of `count` rows, each of which has only one pixel. A pitch is the distance
-  /// between rows in bytes.
+  /// Writes `count` rows that are one pixel wide as 8-bit RGBA. `sourcePitch` and `targetPitch` are the distances in
+  /// bytes from one row to the next.
   @unsafe
   package static func writeColumn(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer, pitch sourcePitch: Int,
@@ -230,8 +230,8 @@ extension FramePixels.Layout {
 extension RowExpander {
   /// Writes 16-bit RGBA in the machine's byte order. 8-bit samples are multiplied by 257.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. It is read only for layouts that have a palette or a
-  ///   key.
+  /// - Parameter palette: For a layout with a palette, its 256 colours as `RGBA.word`. For a layout with a transparent
+  ///   colour, that colour. Other layouts do not use this parameter.
   @unsafe
   package static func writeDeep(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer,

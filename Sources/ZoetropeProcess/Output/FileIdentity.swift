@@ -42,7 +42,7 @@ package struct InputIdentities {
     try check(identity, name: "\(path)")
   }
 
-  /// Throws if `stream` is an input.
+  /// Throws if `stream` writes to a file that is an input of the command.
   package func check(_ stream: OutputStream) throws(CommandFailure) {
     try check(FileIdentity(of: stream.descriptor), name: stream.name)
   }

@@ -1,6 +1,6 @@
 internal import Zoetrope
 
-/// Waits for asynchronous work on a thread that may block, such as the main thread.
+/// Blocks a thread until asynchronous work is done. The main thread of the tool may be blocked in this way.
 package enum BlockingTask {
   /// Runs `work` on the cooperative thread pool and blocks the calling thread until `work` is done. Must not be called
   /// from a thread of that pool.

@@ -75,11 +75,11 @@ struct CellSource: Sendable {
 
 /// Averages the pixels of a picture over parts of character cells.
 ///
-/// Each cell is divided into bands at ``bandCuts``, and each band is divided into ``halves`` equal parts. With
-/// `hasColumns`, each cell is also divided into eight columns over its full height. From these parts, the sums for all
-/// block glyphs can be computed. The value of a part is its share of the cell's light, so that the values of all bands
-/// of an entirely white cell add up to 1. Over a bare backdrop, only opaque pixels have light, and the last channel is
-/// the fraction of the cell that they cover.
+/// Each cell is divided into bands at ``bandCuts``, and each band is divided into equal parts, whose number is
+/// ``halves``. With `hasColumns`, each cell is also divided into eight columns over its full height. From these parts,
+/// the sums for all block glyphs can be computed. The value of a part is its share of the cell's light: in an entirely
+/// white cell, the values of the parts of all bands add up to 1. Over a bare backdrop, only opaque pixels have light,
+/// and the last channel of a value is the fraction of the cell that these pixels cover.
 ///
 /// The order of summation does not depend on which cells are sampled, so sampling a single cell gives bit-identical
 /// results to sampling a whole picture.
