@@ -56,7 +56,7 @@ import Testing
       "m.csv is a CSV manifest", ["cat.gif", "m.csv", "o"]
     ),
     (
-      "mkfifo p; $ZOETROPE make p p -o r.gif --fps 10", "p is a pipe, and pictures are read twice",
+      "mkfifo p; $ZOETROPE make p p -o r.gif --fps 10", "p is a pipe, but pictures are read twice",
       ["cat.gif", "p"]
     ),
     // Only one of the two can go there.

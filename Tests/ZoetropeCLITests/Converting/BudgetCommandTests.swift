@@ -164,7 +164,7 @@ import ZoetropeTestSupport
       for (output, options, message) in [
         (
           "o.png", "--for line-sticker --duration 6s",
-          "at most 4 s are allowed for line-sticker; --time"
+          "at most 4 s are allowed for line-sticker; shorten it with --time"
         ),
         (
           "o.png", "--for line-sticker --frames 0-2",
