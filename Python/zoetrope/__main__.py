@@ -69,7 +69,7 @@ def report_error(message: str) -> None:
 
 
 def run() -> int:
-    """Run :func:`main`, without a traceback after Ctrl-C, or if the output cannot be written."""
+    """Run :func:`main`. Print no traceback after Ctrl-C or if the output cannot be written."""
     if sys.stdout is None:
         report_error("zoetrope: standard output is closed")
         return 1

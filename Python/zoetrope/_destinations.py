@@ -111,7 +111,7 @@ class _Sink:
 
     @property
     def format(self) -> Optional[Container]:
-        """The format for the extension of the path or of the file object's name, or None if it implies none."""
+        """The format for the extension of the path or of the file object's name, or None if there is no such format."""
         return _SUFFIXES.get(self._suffix)
 
     def check_format(self, animation: "Animation") -> None:
@@ -123,7 +123,7 @@ class _Sink:
                 "use convert")
 
     def deliver(self, written: c.Written) -> Written:
-        """Write the file to the file object if it is in memory, and return its description."""
+        """Return the description of the file. If the file is in memory, first write it to the file object."""
         if written.bytes:
             held = _Owned(_lib.zoetrope_bytes_free)
             held.pointer.value = written.bytes

@@ -107,7 +107,7 @@ def _rows(
 
 
 def first(damage: List[Damage], *, is_tolerated: bool) -> Optional[str]:
-    """Return a description of the first item of ``damage`` that is, or is not, tolerated; None if there is none."""
+    """Return a description of the first damage with this value of ``is_tolerated``, or None if there is none."""
     for item in damage:
         if item.is_tolerated == is_tolerated:
             return describe(item)

@@ -18,7 +18,7 @@ _kept: List[Any] = []
 
 
 class _Lease:
-    """The owner of a block while an array of it, or a view of that array, exists. The block is then kept for reuse."""
+    """Owns a block while an array of it, or a view of that array, exists. Afterwards, the block is kept for reuse."""
 
     __slots__ = ("__array_interface__", "_block")
 

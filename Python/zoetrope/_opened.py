@@ -179,8 +179,8 @@ class Opened:
     ) -> None:
         """Call a function of the library that decodes, and raise its error.
 
-        The library cancels the calls of all threads that decode the animation. A call that was not interrupted itself
-        is repeated, so that Ctrl-C ends only calls on the main thread.
+        After Ctrl-C, the library cancels the calls of all threads that decode the animation. A call that was not
+        interrupted itself is repeated, so that Ctrl-C ends only calls on the main thread.
         """
         error = c.Error()
         held = self._use()

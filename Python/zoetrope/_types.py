@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypedDict
 
     class OneFrame(TypedDict, total=False):
-        """The parameters of :meth:`Animation.frame` whose values do not change the type of its result."""
+        """Those parameters of :meth:`Animation.frame` that do not affect the type of its result."""
 
         size: Optional[Size]
         fit: Fit
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
         no_enlarging: bool
 
     class SeveralFrames(OneFrame, total=False):
-        """The parameters of :meth:`Animation.read` whose values do not change the type of its result."""
+        """Those parameters of :meth:`Animation.read` that do not affect the type of its result."""
 
         layout: Layout
 

@@ -1,4 +1,4 @@
-"""A plugin for the v3 API of imageio. It is used only by calls with ``plugin=Plugin`` or, once registered, its name.
+"""A plugin for the v3 API of imageio. Only calls that pass it, or its registered name, as ``plugin`` use it.
 
 >>> import imageio.v3 as iio
 >>> import zoetrope.imageio
@@ -148,7 +148,7 @@ class Plugin(PluginV3):
         return None
 
     def _flush(self, *, is_all: bool) -> None:
-        """Append the frames of the first call, which were held back. If there are no others, survey them first."""
+        """Append the frames of the first call, which were held back. If no other frames follow, survey them first."""
         assert self._writer is not None
         held, self._held = self._held, []
         if is_all:

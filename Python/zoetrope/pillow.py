@@ -393,8 +393,8 @@ def _plays(container: str, image: Any) -> Optional[int]:
 def register(*, first: bool = False, save: bool = False) -> None:
     """Make the format known to ``Image.open(file, formats=["ZOETROPE"])``.
 
-    :param first: whether to use this reader also for every ``Image.open`` of a GIF or PNG in this process without
-        ``formats``.
+    :param first: whether to use this reader also for every ``Image.open`` in this process that opens a GIF or PNG and
+        does not pass ``formats``.
     :param save: whether to use this package also for every ``save(..., save_all=True)`` of several frames as GIF or PNG
         in this process.
     """

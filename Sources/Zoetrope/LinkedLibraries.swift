@@ -14,7 +14,7 @@ package enum LinkedLibraries {
     ]
   }
 
-  /// Returns the text of a version number in which the second and the third part have two decimal digits each.
+  /// Returns the text of a version number whose second and third parts have two decimal digits each.
   private static func text(_ version: UInt32) -> String {
     "\(version / 10000).\(version / 100 % 100).\(version % 100)"
   }

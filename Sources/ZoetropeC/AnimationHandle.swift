@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import Zoetrope
 
-/// An opened animation and its reader, which a `zoetrope_animation` points to.
+/// An opened animation and its reader. A `zoetrope_animation` points to this object.
 final class AnimationHandle: Sendable {
   let image: AnimatedImage
   let calls: DecodingCalls
@@ -11,7 +11,7 @@ final class AnimationHandle: Sendable {
   /// The metadata as a list, which is created on first use.
   private let items = Mutex<[MetadataItem]?>(nil)
   private let reading = Mutex(Reading())
-  /// The index of the frame that was last read with ``reading``, or -1 if none has been read.
+  /// The index of the frame that the reader in ``reading`` read last, or -1 if it has read none.
   private let lastIndex = Atomic(-1)
 
   /// The reader, which remembers its position, and the renderer. Both are nil for an animation that is only inspected.

@@ -30,7 +30,7 @@ extension AnimatedImageError {
   /// The name that the header gives to the error's code.
   var name: String { budgetLimit == nil ? code.name : "overBudget" }
 
-  /// The number that the header gives to the limit that the output does not meet, or nil for other errors.
+  /// If the output does not meet a limit, the number that the header gives to that limit; nil for other errors.
   var budgetLimit: Int? { limit.flatMap { Self.budgetLimits[$0.kind] } }
 
   private static let budgetLimits: [LimitExcess.Kind: Int] = [
@@ -60,6 +60,7 @@ let formatNumbers: [AnimationFormat: Int32] = [
 /// The delay policies, in the order of their numbers in the header.
 let delayPolicies: [DelayPolicy] = [.browser, .exact, .ffmpeg, .imageIO]
 
-/// The fits and filters of scaling, in the order of their numbers in the header.
+/// The fits of scaling, in the order of their numbers in the header.
 let scalingFits: [ScalingFit] = [.fit, .fill, .stretch, .integer]
+/// The filters of scaling, in the order of their numbers in the header.
 let scalingFilters: [ScalingFilter] = [.bilinear, .nearest, .box, .bicubic, .lanczos3]

@@ -10,7 +10,7 @@ internal import Zoetrope
 /// then ends its turn. Even after a cancellation, only one call decodes at a time.
 final class DecodingCalls: Sendable {
   private let timeout: Duration?
-  /// Whether a call has its turn. All state that calls wait for changes under the lock of this monitor.
+  /// Whether a call has its turn. Any state that a call waits for is changed only under the lock of this monitor.
   private let isBusy = Monitor(false)
   fileprivate let cancelCount = Atomic(0)
   private let isCancelled = Atomic(false)
@@ -139,9 +139,9 @@ final class DecodingCall: Sendable {
   /// The caller's flag. It is nil once the call has returned, because the flag is in the caller's memory.
   private let flag: Mutex<CallerFlag?>
   let deadline: ContinuousClock.Instant?
-  /// Whether the call has returned to its caller, and whether it is writing to the caller's memory. Both change only
-  /// under the lock of ``DecodingCalls``.
+  /// Whether the call has returned to its caller. Changes only under the lock of ``DecodingCalls``.
   fileprivate let hasReturned = Atomic(false)
+  /// Whether the call is writing to the caller's memory. Changes only under the lock of ``DecodingCalls``.
   fileprivate let isWriting = Atomic(false)
 
   fileprivate init(_ calls: DecodingCalls, timeout: Duration?, _ flag: CallerFlag?) {

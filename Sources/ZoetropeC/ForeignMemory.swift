@@ -30,7 +30,7 @@ func attempt(
 }
 
 extension zoetrope_error {
-  /// Creates the struct that a callback or the caller reads. If `error` is nil, its code is `ZOETROPE_OK`.
+  /// Creates the struct that a callback or the caller reads. If `error` is nil, the struct's code is `ZOETROPE_OK`.
   init(_ error: AnimatedImageError?) {
     self.init()
     frame = Int64(error?.frameIndex ?? -1)
@@ -128,7 +128,7 @@ func write<Value>(_ value: Value, to pointer: UnsafeMutablePointer<Value>?) {
   }
 }
 
-/// Wraps an address, or C functions and their context, that may be used on any thread by the header's contract.
+/// Wraps an address, or C functions and their context. The header's contract allows the value to be used on any thread.
 @safe
 struct Promised<Value>: @unchecked Sendable {
   // Sendable: the value is only copied. The memory or the functions that it points to are read atomically, called on

@@ -37,8 +37,8 @@ final class Destination: InterruptibleSink {
     }
   }
 
-  /// The bytes of the file in memory, which are empty until it is complete, or nil if the file is not written to
-  /// memory.
+  /// The bytes of the file in memory, or nil if the file is not written to memory. The array is empty until the file is
+  /// complete.
   var bytes: [UInt8]? { memory?.bytes }
 
   /// Discards the file unless it is complete. If a function of the caller is running, waits until it has returned.
@@ -131,7 +131,7 @@ struct WrittenFile: Sendable {
   /// The concessions made to save bytes, as in `zoetrope_written`.
   var (tolerance, colors, frameRate, isStripped) = (0, 0, 0, false)
 
-  /// Creates a description of a file that `written` describes in Swift.
+  /// Creates a description from `written`, the description that the Swift API returns.
   ///
   /// - Parameter options: The options with which pictures were compressed, or nil if compressed frames were copied.
   init(

@@ -195,8 +195,9 @@ struct FrameRequest: Sendable, Hashable {
   /// The number of bytes in a row without padding.
   var bytesPerRow: Int { size.width * bytesPerPixel }
 
-  /// The maximum width and height of a scaled frame, and its maximum number of pixels.
+  /// The maximum width and height of a scaled frame.
   private static let maximumSide = 65535
+  /// The maximum number of pixels of a scaled frame.
   private static let maximumPixels = 1 << 28
 
   init(_ rendering: zoetrope_rendering, of image: AnimatedImage) throws(AnimatedImageError) {
@@ -327,9 +328,9 @@ final class ForeignSource: ByteSource {
 
   deinit { unsafe reader.release?(reader.context) }
 
-  /// Ends reading if the caller has no `release` function. With `release`, the caller learns when threads that decode
-  /// ahead, cancelled calls and players have read for the last time. Waits for a running call of `read`; no other call
-  /// follows.
+  /// If the caller has no `release` function, waits for a running call of `read`, and ensures that no other call
+  /// follows. Otherwise does nothing: `release` tells the caller when even threads that decode ahead, cancelled calls
+  /// and players no longer call `read`.
   func closeUnlessReleased() {
     if unsafe reader.release == nil { isClosed.withLock { $0 = true } }
   }

@@ -70,14 +70,13 @@ public func storeFind(
   }
 }
 
-/// Keeps the pixels of a frame alive. A `zoetrope_lease` points to it.
+/// Keeps the pixels of a frame alive. A `zoetrope_lease` points to this object.
 private final class LeaseHandle: Sendable {
   let frame: CachedFrame
   init(_ frame: CachedFrame) { self.frame = frame }
 }
 
-/// Calls `body`, and passes the frame that it returns to the caller, with a lease. If `body` returns nil, the lease is
-/// NULL.
+/// Calls `body`, and passes the resulting frame to the caller, with a lease. If `body` returns nil, the lease is NULL.
 private func lend(
   _ store: OpaquePointer?, _ animation: OpaquePointer?, _ index: Int64,
   _ rendering: UnsafePointer<zoetrope_rendering>?,

@@ -1,9 +1,10 @@
 extension CacheTable {
-  /// An animation is stale if, since it was last used, more bytes have been stored than this many times the byte limit.
+  /// An animation is stale if the bytes stored since its last use exceed this factor times the byte limit.
   private static let staleFactor = 8
   /// The number of animations sampled to find a large one.
   private static let sampleCount = 8
-  /// The number of most recently used animations that are protected from eviction by an image that is not being played.
+  /// The number of most recently used animations that keep their frames when an animation that is not being played
+  /// needs room.
   private static let sparedCount = 8
 
   /// Evicts and returns one frame, or returns nil if only protected frames are left: the two most recent frames of each
@@ -12,8 +13,8 @@ extension CacheTable {
   /// Scrolling through a list requests more frames than fit in the cache, and requests each frame again only after all
   /// the others. LRU would always evict the frame needed next, and every lookup would miss. Here, the frames stored
   /// first stay as long as they are still requested, and newer frames evict each other:
-  /// - The frames of stale animations are evicted first. An animation is stale if, since it was last used, more bytes
-  ///   have been stored than eight times `limit`.
+  /// - The frames of stale animations are evicted first. An animation is stale if the bytes stored since its last use
+  ///   exceed eight times `limit`.
   /// - An animation that is likely to repeat its frames evicts the frames of animations that are not being played,
   ///   beginning with the most recently used of these. An animation is likely to repeat its frames if it has shown
   ///   a frame twice, or if it is being played and most recent players repeated their animations.
@@ -56,9 +57,9 @@ extension CacheTable {
     return idle >= 0 ? idle : largestHeld() ?? storing
   }
 
-  /// Returns the most recently used animation that is not being played, not counting the animation that is storing a
-  /// frame and the `count` most recently used others. If there are too few animations, returns the least recently used
-  /// one, or -1 if there is none.
+  /// Searches the animations that are not being played, the most recently used first, leaving out the animation that is
+  /// storing a frame. Skips `count` animations and returns the next one. If there are too few, returns the least
+  /// recently used one, or -1 if there is none.
   private func releasedGroup(sparing count: Int) -> Int {
     var group = released.newest
     var found = -1
@@ -107,7 +108,7 @@ extension CacheTable {
     return groups[group].cost - newestCost(of: group)
   }
 
-  /// Returns the number of bytes of the frames of `group` that are never evicted.
+  /// Returns the number of bytes of those frames of `group` that are never evicted.
   func floorCost(of group: Int) -> Int { groups[group].holds > 0 ? newestCost(of: group) : 0 }
 
   private func newestCost(of group: Int) -> Int {

@@ -31,7 +31,7 @@ struct CacheTable: Sendable {
     var links = Links()
   }
 
-  /// The number of the newest frames of a held animation that are never evicted.
+  /// How many of the newest frames of a held animation are never evicted.
   static let floor = 2
 
   var slots: [Slot] = []
@@ -48,7 +48,7 @@ struct CacheTable: Sendable {
   var atFloor = UseList()
   /// The group that last stored a new frame, or -1 if that group has been removed.
   var storing = -1
-  /// The number of recent holds that repeated a frame, minus the number of those that did not, clamped to ±8.
+  /// The number of recent holds that repeated a frame, minus the number of recent holds that did not, clamped to ±8.
   var loopVotes = 0
   /// The total number of bytes ever stored, which serves as the table's clock.
   var admitted = 0

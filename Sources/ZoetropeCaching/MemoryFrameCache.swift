@@ -88,8 +88,8 @@ public final class MemoryFrameCache: QuickCaching {
   /// Whether the ``backing`` may block; false if there is no backing.
   public var mayBlock: Bool { backing?.mayBlock ?? false }
 
-  /// Returns the image's identity that the ``backing`` uses in its keys or, if there is no backing, the image's
-  /// identity in this process.
+  /// Returns the identity that the ``backing`` uses for `image` in its keys or, if there is no backing, the identity of
+  /// `image` in this process.
   public func identity(
     of image: AnimatedImage, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity {
@@ -104,15 +104,15 @@ public final class MemoryFrameCache: QuickCaching {
     remove { $0.content == content }
   }
 
-  /// Removes the frames of the image with this content that are stored in `format`, here and in the ``backing``.
+  /// Removes the frames that are stored in `format` for the image with this content, here and in the ``backing``.
   public func remove(_ content: ContentIdentity, in format: FrameFormat) {
     formats?.remove(content, in: format)
     guard let name = format.rendering.table else { return }
     remove { $0.rendition.table == name && $0.content == content }
   }
 
-  /// Removes the frames of all images that are stored in a format with the same name as `format`, here and in the
-  /// ``backing``. The other parameters of `format` have no effect.
+  /// Removes, here and in the ``backing``, all frames that are stored in a format with the same name as `format`,
+  /// whatever image they belong to. The other parameters of `format` have no effect.
   public func removeAll(in format: FrameFormat) {
     formats?.removeAll(in: format)
     guard let name = format.rendering.table else { return }

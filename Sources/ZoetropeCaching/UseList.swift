@@ -1,4 +1,4 @@
-/// Neighbours in a ``UseList``; -1 for none.
+/// The indices of an element's neighbours in a ``UseList``, or -1 where there is no neighbour.
 struct Links: Sendable {
   var older = -1
   var newer = -1

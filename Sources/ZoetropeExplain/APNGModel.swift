@@ -5,18 +5,19 @@ import ZoetropeFrames
 struct APNGModel: Hashable, Sendable {
   /// How a partly transparent pixel is blended over another.
   enum Over: Hashable, Sendable {
-    /// The formula of the PNG specification is computed in integers. Divisions by 255 round to nearest, and the
-    /// division by the new alpha rounds down.
+    /// The compositing formula of the PNG specification, computed in integers. Divisions by 255 round to nearest, and
+    /// the division by the resulting alpha rounds down.
     case roundingDown
-    /// Each channel, including alpha, is interpolated by the alpha of the upper pixel.
+    /// Each channel, including alpha, is interpolated between the two pixels. The weight is the alpha of the upper
+    /// pixel.
     case interpolating
   }
 
   let over: Over
-  /// Whether the canvas of a palette image is cleared to the first colour of the palette instead of to transparent.
+  /// Whether the canvas of a palette image is cleared to the first colour of the palette instead of to transparency.
   var clearsToFirstColor = false
-  /// Whether the canvas of an RGB or grey image with a transparent colour is cleared to black instead of to
-  /// transparent.
+  /// Whether the canvas is cleared to opaque black instead of to transparency if an RGB or grey image declares one
+  /// colour transparent.
   var clearsKeyToBlack = false
   /// Whether a wrong checksum of a chunk before the pixels makes the file unreadable.
   var refusesWrongChecksums = false
@@ -26,7 +27,7 @@ struct APNGModel: Hashable, Sendable {
   var refusesOneBitGrey = false
   /// Whether a frame with fewer than 8 bits per sample is misplaced if it covers only part of the canvas.
   var misplacesSmallSamples = false
-  /// Whether a chunk between a frame's control and its data makes the program stop reading the file.
+  /// Whether a chunk between a frame's fcTL chunk and its data makes the program stop reading the file.
   var stopsAtChunkBehindControl = false
   /// Whether a static image that is not a frame is shown as the first frame.
   var countsStaticImage = false
@@ -66,12 +67,12 @@ struct APNGSimulation {
     }
   }
 
-  /// Draws frame `index` and compares the canvas with `shown`.
+  /// Draws frame `index`, and compares the canvas with `shown`, this package's picture of the frame.
   ///
   /// - Parameters:
   ///   - stored: The frame's own pixels, or nil if the frame has none.
   ///   - changed: The rectangles in which `shown` may differ from the previous frame.
-  /// - Returns: The difference, which may be unpredicted, or nil if there is none.
+  /// - Returns: The difference, whose outcome may be `unpredicted`, or nil if there is none.
   mutating func difference(
     at index: Int, stored: Bitmap?, shown: Bitmap, changed: [PixelRect]
   ) -> PredictedDifference? {
@@ -153,8 +154,8 @@ struct APNGSimulation {
     }
   }
 
-  /// Blends by the formula of the PNG specification in integers. Divisions by 255 round to nearest, and the division by
-  /// the new alpha rounds down.
+  /// Blends by the compositing formula of the PNG specification, computed in integers. Divisions by 255 round to
+  /// nearest, and the division by the resulting alpha rounds down.
   static func roundingDown(_ above: RGBA, _ below: RGBA) -> RGBA {
     if above.alpha == 255 { return above }
     if above.alpha == 0 { return below }
@@ -176,7 +177,7 @@ struct APNGSimulation {
   /// Returns `value` divided by 255, rounded to the nearest integer.
   private static func divided(_ value: Int) -> Int { ((value + 128) * 257) >> 16 }
 
-  /// Interpolates each channel, including alpha, between both pixels by the alpha of the upper pixel.
+  /// Interpolates each channel, including alpha, between the two pixels. The weight is the alpha of the upper pixel.
   static func interpolating(_ above: RGBA, _ below: RGBA) -> RGBA {
     let over = Int(above.alpha)
     func channel(_ above: UInt8, _ below: UInt8) -> UInt8 {

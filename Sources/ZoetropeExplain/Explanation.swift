@@ -13,7 +13,7 @@ package struct Explanation {
   /// How often a program plays the file.
   package enum Plays: Hashable, Sendable {
     case count(PlayCount)
-    /// The program does not play, but reports this stored loop count, or nil if it reports none.
+    /// The program does not play animations, but reports this stored loop count, or nil if it reports none.
     case stored(Int?)
   }
 
@@ -51,7 +51,8 @@ package struct Explanation {
   package let image: AnimatedImage
   package let predictions: [Prediction]
 
-  /// Predicts how `programs` treat `image`. Every frame is decoded if one of the programs has a model.
+  /// Predicts how `programs` treat `image`. Frames are decoded if anything is known about the pictures of one of the
+  /// programs.
   ///
   /// - Parameter isCancelled: Called before each frame is compared.
   /// - Throws: Decoding errors; `cancelled` if `isCancelled` returns true.

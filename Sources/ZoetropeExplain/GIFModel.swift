@@ -2,7 +2,7 @@ import ZoetropeFrames
 
 /// The way in which a program composites a GIF, described by the points in which programs differ.
 struct GIFModel: Hashable, Sendable {
-  /// A colour that depends on the file.
+  /// A colour that depends on the file and on a frame.
   enum Fill: Hashable, Sendable {
     case transparent
     /// Transparent if the frame has a transparent index; otherwise the background colour.
@@ -12,8 +12,8 @@ struct GIFModel: Hashable, Sendable {
     case ownBackground
     /// Transparent if the frame has a transparent index; otherwise the first colour of the frame's palette.
     case firstColor
-    /// Like ``background``, but white if the frame has its own palette. A background index past the palette gives the
-    /// last colour.
+    /// Like ``background``, but white if the frame has its own palette. A background index past the end of the global
+    /// palette gives the last colour of that palette.
     case nearestBackground
   }
 
@@ -27,18 +27,19 @@ struct GIFModel: Hashable, Sendable {
   /// How the size of the canvas is determined.
   enum Growth: Hashable, Sendable {
     case never, firstFrame, everyFrame
-    /// Only a zero side of the screen grows: it takes the right or bottom edge of the first frame.
+    /// The canvas has the size of the screen, but a side of length 0 extends to the right or bottom edge of the first
+    /// frame.
     case emptyScreen
   }
 
   /// The initial content of the canvas.
   var uncovered: Fill
-  /// The content that the disposal *background* leaves.
+  /// The content of a frame's rectangle after the disposal *background*.
   var cleared: Fill
   /// The meanings of the disposal methods 0 to 7.
   var disposals: [Disposal]
   var growth: Growth
-  /// Whether the canvas stays opaque if its first frame has no transparent index.
+  /// Whether the canvas stays opaque if the first frame has no transparent index.
   var losesAlpha = false
   /// Whether the disposal *previous* has no effect on a first frame without a transparent index.
   var keepsFirst = false
@@ -69,7 +70,7 @@ struct GIFSimulation {
   private let structure: GIFStructure
   private let canvas: ModelCanvas
   private let hasAlpha: Bool
-  /// The disposal of the last frame: its rectangle, and its effect.
+  /// The disposal of the frame that was drawn last: the rectangle and the effect.
   private var disposal: (rect: PixelRect, effect: Effect) = (.empty, .keep)
   private var lastMethod = GIFModel.Disposal.keep
 
@@ -79,7 +80,7 @@ struct GIFSimulation {
     case restore([UInt32])
   }
 
-  /// Creates the initial canvas for a GIF whose canvas has the size `size` in this package.
+  /// Creates the initial canvas. In this package, the canvas of the GIF has the size `size`.
   init(_ model: GIFModel, of structure: GIFStructure, size: PixelSize) {
     self.model = model
     self.structure = structure

@@ -12,31 +12,32 @@ struct GIFStructure: Hashable, Sendable {
     var hasControl = false
     var hasPalette = false
     var hasOwnPalette = false
-    /// The first colour of the frame's palette (opaque black without a palette), the colour at the background index and
-    /// the colour at the transparent index. Each is opaque, but the latter two are 0 if the palette has no such colour.
+    /// The first colour of the frame's palette. Opaque black if there is no palette.
     var firstColor: UInt32 = 0
+    /// The colour at the background index of the frame's palette, or 0 if there is no such colour.
     var backgroundColor: UInt32 = 0
+    /// The colour at the transparent index of the frame's palette, or 0 if there is no such colour.
     var transparentColor: UInt32 = 0
     /// Whether decoders disagree about the frame's code size.
     var isUnusual = false
   }
 
-  /// The size of the logical screen, before any frame enlarges the canvas.
+  /// The stored size of the logical screen. The canvas may be larger.
   var screen = PixelSize(width: 0, height: 0)
   var hasGlobalPalette = false
-  /// The colour at the background index of the global palette, or 0 if there is none.
+  /// The colour at the background index of the global palette, or 0 if there is no such colour.
   var backgroundColor: UInt32 = 0
-  /// Like ``backgroundColor``, but the last colour of the palette if the index lies past it, and opaque black if there
-  /// is no global palette.
+  /// Like ``backgroundColor``, but the last colour of the palette if the index lies past the end, and opaque black if
+  /// there is no global palette.
   var nearestBackgroundColor = RGBA.black.word
   /// Whether each colour of the global palette is the grey whose level equals the index of the colour.
   var isGreyRamp = false
   var frames: [Frame] = []
   /// Whether a NETSCAPE2.0 block precedes the first frame.
   var hasNetscapeLoop = false
-  /// The loop count in the last NETSCAPE2.0 block before the first frame, or nil.
+  /// The loop count in the last NETSCAPE2.0 block before the first frame, or nil if there is none.
   var netscapeLoopCount: Int?
-  /// The first frame after the first extension without blocks, or nil if there is no such extension.
+  /// The index of the frame that follows the first extension without blocks, or nil if there is no such extension.
   var emptyExtension: Int?
 }
 

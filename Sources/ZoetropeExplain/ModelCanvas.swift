@@ -75,8 +75,8 @@ final class ModelCanvas {
   /// Returns the first pixel that differs from `bitmap`, or nil if no pixel differs. All fully transparent pixels count
   /// as equal.
   ///
-  /// Compares only what may have changed since the last call, which must have found no difference: the areas drawn on
-  /// this canvas, and `rects` of `bitmap`.
+  /// Compares only the areas drawn on this canvas since the last call, and `rects`, the areas of `bitmap` that may have
+  /// changed since then. The last call must have found no difference.
   func firstDifference(from bitmap: Bitmap, in rects: [PixelRect]) -> (x: Int, y: Int)? {
     let common = PixelRect(
       x: 0, y: 0, width: min(size.width, bitmap.width), height: min(size.height, bitmap.height))

@@ -5,7 +5,7 @@ struct PNGStructure: Hashable, Sendable {
   let bitDepth: Int
   let isGrey: Bool
   let hasPalette: Bool
-  /// Whether the image is RGB or grey with a transparent colour.
+  /// Whether the image is RGB or grey and declares one colour transparent.
   let isKeyed: Bool
   /// Whether the transparent colour is black.
   let isBlackKeyed: Bool
@@ -13,9 +13,9 @@ struct PNGStructure: Hashable, Sendable {
   let hasAlpha: Bool
   /// The first palette entry, or 0 if there is no palette.
   let firstColor: UInt32
-  /// The first frame that has another chunk between its control and its data, or nil.
+  /// The index of the first frame that has another chunk between its fcTL chunk and its data, or nil if there is none.
   private(set) var interruptedFrame: Int?
-  /// The name of the first chunk before the pixels whose checksum is wrong, or nil.
+  /// The name of the first chunk with a wrong checksum before the pixels, or nil if there is none.
   private(set) var wrongChecksum: String?
 
   /// Reads the chunks of `image`. Decodes no pixels.

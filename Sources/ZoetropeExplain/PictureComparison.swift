@@ -2,21 +2,21 @@ import ZoetropeFrames
 
 /// A comparison that finds the first frame in which the pictures of other programs differ from this package's pictures.
 struct PictureComparison {
-  /// The kinds of deviations that the models handle.
+  /// The kinds of damage that the models handle.
   private static let known: Set<Damage.Kind> = [
     .missingTrailer, .gifFrameOutside, .gifCanvasGrown, .gifEmptyFrame, .gifReservedDisposal,
   ]
 
   /// How the pictures of one program are computed, frame by frame.
   private enum Simulation {
-    /// The pictures equal this package's, unless data is lost, or `paletteIndex` is set and an index lies past the
-    /// palette.
+    /// The pictures equal this package's, except for frames that lost data and, if `paletteIndex` is set, frames with
+    /// an index past the end of the palette.
     case same(paletteIndex: Rule?)
     case gif(GIFSimulation)
     case apng(APNGSimulation)
     /// The program shows only the still picture of a PNG.
     case still
-    /// The first difference is known, but damage in a later frame would make the program reject the file.
+    /// The first difference is known, but damage in a later frame could still make the program reject the file.
     case watched
 
     /// Whether damage in any frame makes the file yield no frames.
@@ -35,16 +35,16 @@ struct PictureComparison {
   }
 
   private let image: AnimatedImage
-  /// The programs whose first difference has not been found yet.
+  /// The programs for which further frames have to be examined.
   private var open: [(place: Int, simulation: Simulation)] = []
   private var found: [PredictedDifference]
 
-  /// Compares every frame of `image` with the pictures that each of `behaviours` predicts.
+  /// Compares the frames of `image` with the pictures that each of `behaviours` predicts.
   ///
-  /// The file is decoded if one of the behaviours has a model. Besides the memory for decoding, the comparison needs
-  /// memory for two canvases, and for one more per model.
+  /// Frames are decoded if any of the behaviours predicts pictures. Besides the memory for decoding, the comparison
+  /// needs memory for two canvases, and for one more per ``GIFModel`` or ``APNGModel``.
   ///
-  /// - Throws: Decoding errors; `cancelled` if `isCancelled`, called before each frame is compared, returns true.
+  /// - Throws: Decoding errors; `cancelled` if `isCancelled` returns true. It is called before each frame is compared.
   static func differences(
     of image: AnimatedImage, _ behaviours: [Behaviour], isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [PredictedDifference] {
@@ -115,7 +115,7 @@ struct PictureComparison {
     return image.frames.count > 1 ? .differs(at: 1, rule, "only one frame is shown") : nil
   }
 
-  /// Returns the first frame that may be affected by a deviation that no model handles, or nil if there is none.
+  /// Returns the first frame that may be affected by damage that no model handles, or nil if there is no such frame.
   private static func damagedFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
     image.damage.filter { !known.contains($0.kind) }
       .map { item in
@@ -141,8 +141,8 @@ struct PictureComparison {
     return .unpredicted(from: 0, .damage, first.kind.name)
   }
 
-  /// Returns the first frame that is lost, or of which other programs may show less than this package; nil if there is
-  /// no such frame.
+  /// Returns the first frame that either is lost or may be shown less completely by other programs than by this
+  /// package. Returns nil if there is no such frame.
   private static func lostFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
     let endings: Set<Damage.Kind> = [.missingTrailer, .cutBlock, .gifMissingTerminator]
     return image.damage
@@ -211,8 +211,8 @@ struct PictureComparison {
     }
   }
 
-  /// Returns the rectangles in which `frame` may differ from the previous frame. The dirty rectangle is larger if it
-  /// joins a small frame and a small disposal in opposite corners.
+  /// Returns the rectangles in which `frame` may differ from the previous frame. They can be much smaller than the
+  /// dirty rectangle, which joins the frame and the disposal even if these are in opposite corners.
   private func changedRects(of frame: CompositedFrame) -> [PixelRect] {
     let disposed =
       frame.index > 0 && image.frames[frame.index - 1].disposal != .keep

@@ -14,7 +14,7 @@ package struct Behaviour: Hashable, Sendable {
     case still(Rule)
   }
 
-  /// Whether the program animates files of the format. If not, it shows only the static image of an APNG.
+  /// Whether the program animates files of the format. If not, it shows only the still picture of an APNG.
   package var animates = true
   var delays: DelayRule?
   var plays: PlayRule?
@@ -26,7 +26,7 @@ package struct Behaviour: Hashable, Sendable {
   var interlacedRow: Rule?
   /// The rule for frames with an index past the palette; nil if the program draws such pixels as this package does.
   var paletteIndex: Rule?
-  /// Further rules, which have no parameters.
+  /// The rules that are not part of the other properties.
   var rules: [Rule] = []
 }
 

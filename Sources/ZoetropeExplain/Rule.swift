@@ -23,7 +23,7 @@ package struct Rule: Hashable, Sendable {
 
 /// The rule for how long a program shows a frame with a given stored delay.
 struct DelayRule: Hashable, Sendable {
-  /// A delay below `bound` is shown as `shown`.
+  /// A frame with a delay below `bound` is shown for the time `shown`.
   struct Step: Hashable, Sendable {
     let bound: Duration
     let shown: Duration
@@ -33,15 +33,15 @@ struct DelayRule: Hashable, Sendable {
     case exact
     /// Whole milliseconds, to which the stored delay is rounded down before the steps are applied.
     case milliseconds
-    /// Units of 10 µs. After the steps are applied, the delay is rounded to the nearest unit and stored in 32 bits, so
-    /// longer delays wrap around.
+    /// Units of 10 µs. After the steps are applied, the delay is rounded to the nearest unit and stored in 32 bits.
+    /// Delays that do not fit wrap around.
     case hundredThousandths
   }
 
   /// The steps, of which only the first that applies is used.
   var steps: [Step] = []
   var unit = Unit.exact
-  /// Whether a GIF frame without a graphic control extension has the delay of the previous frame.
+  /// Whether a GIF frame without a graphic control extension inherits the delay of the previous frame.
   var isInherited = false
   let rule: Rule
 
@@ -62,7 +62,7 @@ struct PlayRule: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     /// As often as the file specifies. The loop count of a GIF counts the plays after the first.
     case file
-    /// As often as ``file`` says if a NETSCAPE2.0 block precedes the first frame of a GIF, and otherwise once.
+    /// Like ``file``, but a GIF is played once unless a NETSCAPE2.0 block precedes its first frame.
     case netscape
     case once
     case forever

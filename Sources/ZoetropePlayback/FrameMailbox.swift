@@ -8,8 +8,8 @@ final class FrameMailbox: Sendable {
     var frame: ScheduledFrame?
     var isFinished = false
     var consumers: [ResultHandover<ScheduledFrame>] = []
-    /// The drivers waiting for the buffered frame to be consumed. There is more than one only while a replaced driver
-    /// has not yet been removed.
+    /// The drivers waiting for the buffered frame to be consumed. The list contains several drivers only while a
+    /// replaced driver has not yet been removed.
     var producers: [any PlaybackThread.Client] = []
 
     mutating func takeProducers() -> [any PlaybackThread.Client] {

@@ -198,7 +198,8 @@ public final class FrameScheduler: Sendable {
     }
   }
 
-  /// Returns a session for a new stream: the session that already exists, unless an earlier stream took it.
+  /// Returns a session for a new stream: the existing session, or a new session if an earlier stream has taken the
+  /// existing one.
   private func takeSession() -> PlaybackSession {
     var made: (session: PlaybackSession, version: Int)?
     while true {

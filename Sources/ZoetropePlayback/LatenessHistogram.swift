@@ -1,4 +1,4 @@
-/// A histogram of how late frames were, with buckets whose width is 1 ns or at most 1/16 of their lower bound.
+/// A histogram of how late frames were, with buckets that are 1 ns wide, or no wider than 1/16 of their lower bound.
 ///
 /// Memory use does not depend on the number of samples. Adding a sample costs a few nanoseconds.
 package struct LatenessHistogram: Sendable, Hashable {
@@ -26,7 +26,7 @@ package struct LatenessHistogram: Sendable, Hashable {
     maximum = max(maximum, sample)
   }
 
-  /// Returns the lateness that is not exceeded by the fraction `part` (0 to 1) of all samples; zero if there are no
+  /// Returns the lateness that the fraction `part` (0 to 1) of all samples does not exceed; zero if there are no
   /// samples.
   ///
   /// The result is the upper bound of a bucket, but not above ``maximum``.

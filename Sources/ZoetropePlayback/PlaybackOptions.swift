@@ -20,7 +20,7 @@ public struct PlaybackOptions: Sendable, Hashable {
   public var rate: Double
   /// The playback direction. Default: ``PlaybackDirection/forward``.
   public var direction: PlaybackDirection
-  /// Whether each play runs in the opposite direction of the previous play. Default: false.
+  /// Whether each play runs in the direction opposite to that of the previous play. Default: false.
   ///
   /// The frame at each turning point is shown once: two plays of three frames show frames 0, 1, 2, 1 and 0.
   public var bounces: Bool
@@ -36,12 +36,12 @@ public struct PlaybackOptions: Sendable, Hashable {
   ///
   /// The number is clamped to 1...64, or to 2...64 with ``LatePolicy/latest``, and is never above the number of frames
   /// played. To keep more frames, use a cache (see ``FrameCaching``). If decoding takes only a small part of the
-  /// playing time, one more frame is decoded in the same batch, so that the decoder wakes half as often.
+  /// playing time, one more frame is decoded ahead, so that the decoder wakes half as often.
   public var decodeAhead: Int
   /// Whether to reduce motion by showing a single frame, after which the stream ends. Default: false.
   public var reducesMotion: Bool
-  /// The index of the frame shown if ``reducesMotion`` is set. Default: nil, the frame given by ``startIndex``, or else
-  /// the first frame of ``range``.
+  /// The index of the frame shown if ``reducesMotion`` is set. Default: nil, which selects the frame given by
+  /// ``startIndex`` or, if that is also nil, the first frame of ``range``.
   public var posterIndex: Int?
   /// Whether to record each frame's times in ``FrameScheduler/trace``. Default: false.
   public var recordsTrace: Bool

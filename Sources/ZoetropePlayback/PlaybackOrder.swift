@@ -4,7 +4,7 @@ package struct PlaybackOrder: Sendable {
   /// The range of frames to play, without the frames that have not arrived.
   package private(set) var range: Range<Int>
   package let bounces: Bool
-  /// Whether more frames of the range to play may still arrive.
+  /// Whether further frames in the played range may still arrive.
   package private(set) var isOpen: Bool
   /// The upper bound of the range to play, including frames that have not arrived.
   private let limit: Int
@@ -14,7 +14,8 @@ package struct PlaybackOrder: Sendable {
   /// on screen and would cost wake-ups.
   package var playCount: PlayCount { range.count == 1 && !isOpen ? .once : plays }
 
-  /// Creates the order in which `playCount` plays of `range` show the frames of `timeline`.
+  /// Creates an order that plays the frames in `range`. `playCount` is the total number of plays, and `timeline`
+  /// contains the frames that have arrived.
   ///
   /// - Parameter isOpen: Whether frames of `range` that are not yet in `timeline` may still arrive.
   package init(
@@ -55,8 +56,8 @@ package struct PlaybackOrder: Sendable {
     max(min(frame, range.upperBound - 1), range.lowerBound)
   }
 
-  /// Returns the frame shown `time` after the start of frame 0 in forward playback, and the position within that frame;
-  /// nil if the frame has not arrived. See ``PlaybackTimeline/position(at:in:playCount:)``.
+  /// Returns the frame that is shown when `time` has passed since the start of frame 0 in forward playback, and the
+  /// position within that frame; nil if the frame has not arrived. See ``PlaybackTimeline/position(at:in:playCount:)``.
   package func position(at time: Duration) -> (frame: Int, offset: Duration)? {
     // The range to play may begin after the last frame that has arrived.
     guard !range.isEmpty else { return nil }
@@ -75,7 +76,7 @@ package struct PlaybackOrder: Sendable {
     direction == .forward ? range.lowerBound : range.upperBound - 1
   }
 
-  /// Returns the time at which `step` ends, in ticks since the machine's anchor.
+  /// Returns the time at which `step` ends, in ticks since ``PlaybackStateMachine/anchor``.
   package func end(of step: PlaybackStep) -> Int128 { step.start + timeline.ticks(step.frame) }
 
   /// Returns the step after `step`; nil if `step` is the last step, or if the next step is not known yet.
@@ -143,7 +144,7 @@ package struct PlaybackStep: Sendable, Hashable {
   package var play: Int
   /// The direction of the play that the step belongs to.
   package var direction: PlaybackDirection
-  /// The time at which the step begins, in ticks since the machine's anchor.
+  /// The time at which the step begins, in ticks since ``PlaybackStateMachine/anchor``.
   package var start: Int128
 
   package init(frame: Int, play: Int = 0, direction: PlaybackDirection, start: Int128 = 0) {

@@ -80,13 +80,13 @@ public struct FrameBuffering: OpenChoice, Sendable, Hashable, CustomStringConver
   package let kind: Kind
   package init(_ kind: Kind) { self.kind = kind }
 
-  /// Replaces the waiting frame with the next frame: a slow consumer gets fewer frames, but never an outdated one. This
-  /// policy is the default.
+  /// Replaces the frame that was not taken with the next frame: a slow consumer gets fewer frames, but never an
+  /// outdated one. This policy is the default.
   ///
   /// The next frame counts the replaced frame in ``ScheduledFrame/skipped``, and its ``ScheduledFrame/dirtyRect``
   /// includes that of the replaced frame.
   public static let newest = FrameBuffering(.newest)
-  /// Delays the next frame until the consumer has taken the waiting frame, so that no presented frame is lost.
+  /// Delays the next frame until the consumer has taken the previous one, so that no presented frame is lost.
   ///
   /// With ``LatePolicy/stretch`` (see ``PlaybackOptions/everyFrame``), the consumer gets each frame exactly once.
   public static let lossless = FrameBuffering(.lossless)

@@ -4,8 +4,8 @@ internal import Synchronization
 /// One stream of a scheduler. The session carries out the decisions of the state machine.
 ///
 /// The scheduler, the stream's subscription and the driver retain the session, and the driver is retained by the object
-/// that it waits for. The session retains neither the scheduler nor the subscription, so it does not keep them from
-/// being released, which ends playback. Threads and tasks that keep running do not retain an ended session.
+/// that it waits for. The session retains neither the scheduler nor the subscription, because playback ends when they
+/// are released. Threads and tasks that keep running do not retain an ended session.
 final class PlaybackSession: Sendable {
   let shared: SharedFrames
   let options: PlaybackOptions
@@ -20,8 +20,8 @@ final class PlaybackSession: Sendable {
   struct Holding {
     let frame: Int
     let ticket: FrameTicket
-    /// Whether this session was the first to request the frame, and has not yet counted the frame's decoding in its
-    /// statistics.
+    /// Whether this session still has to count the decoding of the frame in its statistics. Only the session that was
+    /// the first to request a frame counts its decoding.
     var isOwn: Bool
   }
 
@@ -64,7 +64,7 @@ final class PlaybackSession: Sendable {
       return statistics
     }
 
-    /// Returns the holding of frame `index`, if any.
+    /// Returns the element of ``holdings`` for frame `index`, if there is one.
     func holding(_ index: Int) -> Holding? { holdings.first { $0.frame == index } }
 
     /// Replaces the holdings, and returns the tickets of frames that are no longer held.
@@ -136,8 +136,8 @@ final class PlaybackSession: Sendable {
     control { state in state.machine.state.isEnded ? nil : .seekToTime(time) } ?? .available
   }
 
-  /// Passes the control event that `make` returns on to the machine, and returns whether the frame to show next has
-  /// arrived. Returns nil if `make` returns nil.
+  /// Gives the machine the control event that `make` returns, and returns whether the frame to show next has arrived.
+  /// Returns nil if `make` returns nil.
   ///
   /// `make` and the check for the frame run under the same lock as the event, because the rest of a ``StreamedImage``
   /// may arrive at any moment.
@@ -200,8 +200,8 @@ final class PlaybackSession: Sendable {
     }
   }
 
-  /// Closes the session: moves the driver, all tickets and the end of playback to `aftermath`. The machine must have
-  /// ended. Later calls have no effect.
+  /// Closes the session: moves the driver and all tickets to `aftermath`, and stores in it why playback ended. The
+  /// machine must be in its final state. Later calls have no effect.
   private func close(_ state: inout State, _ aftermath: inout Aftermath) {
     guard state.epoch >= 0 else { return }
     state.epoch = -1
@@ -253,8 +253,8 @@ final class PlaybackSession: Sendable {
     drivers.obsolete?.cancel()
   }
 
-  /// Returns a wait for the frame of the machine's pending step, or for nothing if there is no such frame or `epoch` is
-  /// not that of the current driver. Drivers call this method after a signal.
+  /// Returns what the driver with the number `epoch` waits for after a signal: the frame of the machine's pending step,
+  /// or nothing if there is no such frame or the driver is no longer the current one.
   func pendingFrame(from epoch: Int) -> PlaybackDriver.Wait {
     state.withLock { state in
       guard state.epoch == epoch, let index = state.machine.pending?.frame,
@@ -321,8 +321,8 @@ final class PlaybackSession: Sendable {
     return action
   }
 
-  /// Requests the frame of the machine's pending step and the frames that follow it, and drops the tickets of all
-  /// others. Returns a wait for the pending frame.
+  /// Requests the frame of the machine's pending step and the frames that follow it, and drops the tickets of all other
+  /// frames. Returns what the driver waits for next, which is the pending frame.
   private func fetch(_ state: inout State, _ aftermath: inout Aftermath)
     -> PlaybackDriver.Wait
   {
@@ -341,7 +341,7 @@ final class PlaybackSession: Sendable {
     return holdings.first.map { .frame($0.ticket) } ?? .nothing
   }
 
-  /// Returns the number of steps directly after the pending step whose frames are decoded; `.max` if all requested
+  /// Returns how many steps in a row, directly after the pending step, have decoded frames; `.max` if all requested
   /// frames are decoded. The result is always 0 if the policy is not ``LatePolicy/latest``, because other policies do
   /// not use it.
   private func readyAhead(_ state: State) -> Int {

@@ -15,7 +15,7 @@ public struct PlaybackState: Sendable, Hashable {
   public static let playing = PlaybackState(kind: .playing)
   /// Playback is paused. The stream stays open.
   public static let paused = PlaybackState(kind: .paused)
-  /// All plays were shown, and the last frame for its full duration.
+  /// The last frame of the last play was shown for its full duration.
   public static let finished = PlaybackState(kind: .finished)
   /// ``FrameScheduler/stop()`` was called, or ``FrameScheduler/play()`` began a new stream.
   public static let stopped = PlaybackState(kind: .stopped)

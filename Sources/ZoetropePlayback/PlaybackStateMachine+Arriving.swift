@@ -60,7 +60,7 @@ extension PlaybackStateMachine {
   }
 
   /// Continues with the step after the shown frame. If no frame has been shown, because playback begins at the end of
-  /// the animation, continues there.
+  /// the animation, continues with the first frame to show as soon as that frame is known.
   private mutating func goOn(at now: Duration) -> Action {
     guard let shown else {
       pending = order.knownFirst(direction).map { PlaybackStep(frame: $0, direction: direction) }

@@ -1,11 +1,12 @@
 extension PlaybackStateMachine {
-  /// Returns the moment `ticks` ticks after the anchor, which is the deadline of a step that starts at this tick.
+  /// Returns the moment of tick `ticks`, counted from ``anchor``. This moment is the deadline of a step that starts at
+  /// this tick.
   func moment(_ ticks: Int128) -> Duration {
     min(anchor + order.timeline.time(ticks, at: rate), Self.endOfTime)
   }
 
-  /// Returns how long `step` lasts on the clock. The result is the difference of two moments, so that the sum of
-  /// durations is the difference of deadlines.
+  /// Returns how long `step` lasts on the clock. The result is the difference of two moments, so that the durations of
+  /// successive steps add up exactly to the time between their deadlines.
   func duration(of step: PlaybackStep) -> Duration {
     moment(order.end(of: step)) - moment(step.start)
   }

@@ -45,8 +45,8 @@ extension PlaybackStateMachine {
     return .fetch(step)
   }
 
-  /// Under ``LatePolicy/skip``, makes the step that is due the pending step, unless the pending step was itself chosen
-  /// by skipping.
+  /// Under ``LatePolicy/skip``, replaces the pending step with the step that is due, unless the pending step was itself
+  /// chosen by skipping.
   mutating func passOverOvertaken(at now: Duration) {
     guard latePolicy == .skip, !isChosen, let step = pending else { return }
     let choice = stepDue(at: now, from: step)
@@ -63,8 +63,8 @@ extension PlaybackStateMachine {
 
   /// Returns the action that presents `step`, and makes the next step pending.
   ///
-  /// - Parameter entry: The moment at which a new schedule starts within `step`, whose frame is then shown for the rest
-  ///   of its time. Default: nil, which continues the schedule.
+  /// - Parameter entry: The moment at which a new schedule starts. The schedule may start in the middle of `step`; the
+  ///   frame is then shown for the rest of the step's time. Default: nil, which continues the current schedule.
   private mutating func present(
     _ step: PlaybackStep, due: Duration, at now: Duration, entry: Duration? = nil
   ) -> Action {
@@ -149,7 +149,8 @@ extension PlaybackStateMachine {
     order.bounces ? 2 * (order.range.count - 1) : order.range.count
   }
 
-  /// Returns the last step that is due, among `step` and the `ahead` steps after it, whose frames are decoded.
+  /// Returns the last step that is due, and the number of steps skipped. Only `step` and the next `ahead` steps are
+  /// considered, because their frames are decoded.
   private func newestDue(
     at now: Duration, from step: PlaybackStep, ahead: Int
   ) -> (step: PlaybackStep, skipped: Int) {

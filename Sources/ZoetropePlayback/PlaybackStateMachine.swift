@@ -9,8 +9,8 @@ package struct PlaybackStateMachine: Sendable {
   package enum Event: Sendable {
     /// The session starts, or starts over after ``Action/restart``.
     case begin
-    /// The frame of the pending step and the frames of the `ahead` steps after it are decoded. `ahead` is `.max` if the
-    /// decoder has nothing left to do.
+    /// The frame of the pending step is decoded, and so are the frames of the next steps, as many as `ahead` says.
+    /// `ahead` is `.max` if the decoder has nothing left to do.
     case ready(ahead: Int)
     /// The frame of the pending step cannot be decoded.
     case unready(AnimatedImageError)
@@ -22,7 +22,7 @@ package struct PlaybackStateMachine: Sendable {
     case setDirection(PlaybackDirection)
     /// More frames of an image have arrived, or no more will arrive.
     case arrived(FrameArrival)
-    /// A seek to a time, which may be that of a frame that has not arrived.
+    /// A seek to a time. The frame at that time may not have arrived yet.
     case seekToTime(Duration)
     /// Playback ends for this reason.
     case end(PlaybackState)
@@ -48,7 +48,8 @@ package struct PlaybackStateMachine: Sendable {
   /// A decision to show a frame at the current moment.
   package struct Presentation: Sendable, Hashable {
     package var step: PlaybackStep
-    /// The moment at which the frame should have been shown, before its lateness moved the schedule.
+    /// The moment at which the frame should have been shown. If the frame's lateness moved the schedule, this is the
+    /// moment according to the old schedule.
     package var deadline: Duration
     /// How long the frame is to be shown at the current rate.
     package var duration: Duration
@@ -91,23 +92,23 @@ package struct PlaybackStateMachine: Sendable {
   /// The value is a position within that frame: the time since the frame's start in forward playback at rate 1. Zero
   /// means the start of the frame in the direction of playback.
   var fresh: Duration? = .zero
-  /// Whether the direction of playback determines the first frame. The value is true until a seek if the options
-  /// specify no first frame.
+  /// Whether the direction of playback determines the first frame. If the options specify no first frame, the value is
+  /// true until the first seek; otherwise, it is always false.
   var beginsAtEnd: Bool
   /// The moment at which playback was paused; nil if playback is not paused, or while ``fresh`` is not nil.
   var pausedAt: Duration?
   /// The moment at which the frame of ``shown`` was presented. If a seek or a change of direction left out the first
-  /// part of the frame's time, this is the moment at which the whole frame would have started. `catchUp` calculates the
-  /// earliest moment for the next frame from here.
+  /// part of the frame's time, this is the moment at which the whole frame would have started. From this moment,
+  /// `catchUp` calculates the earliest moment for the next frame.
   var shownAt = Duration.zero
   /// The number of steps skipped since ``shown`` was presented.
   var skipped = 0
   /// Whether ``pending`` was chosen by skipping other steps. If so, its frame is shown no matter how late it is.
   var isChosen = false
-  /// The error because of which the frame of ``pending`` cannot be shown.
+  /// The error that prevents the frame of ``pending`` from being shown.
   var failure: AnimatedImageError?
-  /// The time of a seek whose frame has not arrived. The frame of ``pending`` is then the first frame that has not
-  /// arrived.
+  /// The time to which playback is to seek once the frame at that time has arrived. The frame of ``pending`` is then
+  /// the first frame that has not arrived.
   var awaitedTime: Duration?
   /// The number of times that playback stalled. The total time of these stalls is ``stallTime``.
   package internal(set) var stalls = 0
@@ -165,9 +166,9 @@ package struct PlaybackStateMachine: Sendable {
 
   /// Returns the indices of the frames to hold for ``pending`` and the steps after it, in playback order.
   ///
-  /// If decoding is quick, new frames are requested only once fewer than `least` frames are left, and then together
-  /// with `burst` more frames in one batch, because the first frame decoded after a pause costs more than the frames
-  /// after it.
+  /// If decoding is quick, new frames are requested only when fewer than `least` frames are left. They are then
+  /// requested in one batch with up to `burst` additional frames, because the first frame decoded after a pause costs
+  /// more than the frames after it.
   ///
   /// - Parameters:
   ///   - held: The indices of the frames that are held now and need not be requested again.
@@ -325,8 +326,8 @@ extension PlaybackStateMachine {
   /// Changes the rate without a jump: the position in the animation at `now` stays the same, and the time until the
   /// next deadline is scaled.
   ///
-  /// A step that is overdue keeps its deadline, because scaling its lateness would move the deadline before those of
-  /// frames that were already shown.
+  /// A step that is overdue keeps its deadline, because scaling its lateness could move the deadline to a time before
+  /// the deadlines of frames that were already shown.
   mutating func setRate(_ newRate: PlaybackRate, at now: Duration) -> Action {
     guard newRate != rate else { return .none }
     let scaled = { [rate] (time: Duration) in

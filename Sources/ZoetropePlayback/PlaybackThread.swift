@@ -7,8 +7,9 @@ internal import Synchronization
 /// decodes frames that are likely to be quick.
 ///
 /// Why not use the cooperative pool and the runtime's timer? For each deadline, they wake two threads, the timer's
-/// thread and one of the pool, and a task that blocks the pool makes every playback late. At 50 frames per second, they
-/// needed 7 thread wake-ups per frame; this design needs two, one for this thread and one for the consumer.
+/// thread and one of the pool. In addition, a task that blocks the pool makes every playback late. At 50 frames per
+/// second, they needed 7 thread wake-ups per frame; this design needs two, one for this thread and one for the
+/// consumer.
 ///
 /// Why are clients called rather than resumed? Apart from decoding, most of the cost of a frame is in running code that
 /// has been evicted from the CPU caches since the last frame, and most of that code was for resuming a task
@@ -164,9 +165,9 @@ final class PlaybackThread: TaskExecutor, QuickThread {
 
 /// The work queue of the playback thread. The work that has waited longest comes first.
 ///
-/// The waiting time of a deadline counts from the deadline, and that of other work from the moment of the request.
-/// Therefore, a client that requests work continuously, such as a loop without delays, cannot starve other clients, and
-/// under overload all clients are equally late.
+/// The waiting time of a deadline counts from the deadline; the waiting time of other work counts from the moment of
+/// the request. Therefore, a client that requests work continuously, such as a loop without delays, cannot starve other
+/// clients, and under overload all clients are equally late.
 struct PlaybackQueue {
   typealias Client = PlaybackThread.Client
   typealias Instant = ContinuousClock.Instant
@@ -208,8 +209,8 @@ struct PlaybackQueue {
     timers.insert(Timer(deadline: deadline, client: client))
   }
 
-  /// Removes the deadlines of `client`, and returns a reference to the client for each, to be released with no lock
-  /// held.
+  /// Removes the deadlines of `client`, and returns the references to the client that the deadlines contained. The
+  /// caller must release these references with no lock held.
   ///
   /// The time is linear in the number of timers, but this method is called only for control events and endings, and
   /// scanning a thousand timers takes microseconds. An index by client would cost time for every frame.

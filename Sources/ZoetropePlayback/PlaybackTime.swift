@@ -49,8 +49,8 @@ struct PlaybackTime: Sendable {
   }
 }
 
-/// A clock that runs a fixed time ahead of the system's clock, which makes it possible to wait on the system's clock
-/// instead.
+/// A clock that goes as fast as the system's clock but is ahead of it by a known time, so that a playback can wait on
+/// the system's clock instead.
 package protocol SystemClockAhead: Clock, Sendable where Duration == Swift.Duration {
   /// The time by which the clock is ahead now. A change has no effect on a playback that is already waiting.
   var lead: Swift.Duration { get }

@@ -36,7 +36,7 @@ public struct ScheduledFrame: Sendable {
 
   /// Creates a frame, for example to test a view.
   ///
-  /// The default arguments are those of a first frame without delay. If `duration` is nil, the duration is that of
+  /// The default arguments describe a first frame without delay. If `duration` is nil, the duration is taken from
   /// `delay`; if `dirtyRect` is nil, the dirty rectangle is the whole bitmap.
   public init(
     index: Int, play: Int = 0, bitmap: Bitmap,
@@ -64,7 +64,7 @@ public struct ScheduledFrame: Sendable {
 ///
 /// The sequence has one consumer. It ends after the last frame or when playback is stopped or cancelled, and throws if
 /// playback fails. If the consumer's task is cancelled, the sequence ends without an error. The sequence and its
-/// iterators retain the ``FrameScheduler``; playback also ends when all of them are released.
+/// iterators retain the ``FrameScheduler``; playback also ends when the sequence and all its iterators are released.
 public struct ScheduledFrames: AsyncSequence, Sendable {
   private let subscription: Subscription
 

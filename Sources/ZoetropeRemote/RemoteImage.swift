@@ -186,8 +186,8 @@ private struct FetchedImage: ImageOrigin {
     FetchedReader(image, fetcher: fetcher, options: remoteOptions, isForeign: isForeign)
   }
 
-  /// Returns the identity that the caller provided, or nil: computing the identity would read the whole file. A cache
-  /// that may block is a store, which has its own identities.
+  /// Returns the identity that the caller provided, or nil if there is none, because computing it would read the whole
+  /// file. Also returns nil if `cache` may block: it is then a store, which has identities of its own.
   func identity(in cache: any FrameCaching, isCancelled: () -> Bool) -> ContentIdentity? {
     cache.mayBlock ? nil : state.identity
   }

@@ -59,7 +59,8 @@ enum BlendRows<Codec: BlendCodec> {
     return Scalar.add(even, odd)
   }
 
-  /// Computes the weighted sums of the windows for pixels `range`, and stores them as encoded pixels in `target`.
+  /// Computes the weighted sum of the window of each target pixel in `range`, and stores the sums as encoded pixels in
+  /// `target`.
   static func horizontalEncoded(
     _ codec: Codec, row: Pixels, table: KernelTable<Scalar>, range: Range<Int>,
     into target: UnsafeMutableRawPointer
@@ -74,7 +75,8 @@ enum BlendRows<Codec: BlendCodec> {
     }
   }
 
-  /// Computes the weighted sums of the windows for pixels `range`, and stores them in `target` without encoding them.
+  /// Computes the weighted sum of the window of each target pixel in `range`, and stores the sums in `target` without
+  /// encoding them.
   static func horizontal(
     row: Pixels, table: KernelTable<Scalar>, range: Range<Int>, into target: Pixels
   ) {
@@ -123,8 +125,8 @@ enum ProductRows {
   /// The maximum number of taps for which the sum of the low parts cannot overflow.
   static let maximumTaps = 60
 
-  /// Computes the products for pixels `range` of a source row with straight alpha, and subtracts 32768 from each. The
-  /// range is rounded outwards to multiples of 4.
+  /// Multiplies the channels of pixels `range` of a source row by the pixels' straight alpha, and subtracts 32768 from
+  /// each product. The range is rounded outwards to multiples of 4.
   static func multiply(
     row: UnsafeRawPointer, range: Range<Int>, into target: UnsafeMutableRawPointer
   ) {
@@ -141,7 +143,7 @@ enum ProductRows {
   }
 
   /// Returns the products of two pixels: in each pixel, alpha is replaced by 255, and then all channels are multiplied
-  /// by the original alpha.
+  /// by the original alpha. Each product is reduced by 32768.
   @inline(__always)
   private static func products(_ two: SIMD8<UInt16>) -> SIMD8<UInt16> {
     let alpha = SIMD8<UInt16>(
@@ -212,15 +214,15 @@ enum ProductRows {
 /// The source rows of the current vertical window, converted to products. Each row is converted when it is first
 /// needed.
 ///
-/// Bounds: a slot has room for `width` pixels, rounded up to the steps of ``ProductRows``. A window has at most `slots`
-/// rows, so no two rows of a window share a slot.
+/// Bounds: each row is stored in a slot, which has room for `width` pixels, rounded up to the steps of ``ProductRows``.
+/// A window has at most `slots` rows, so no two rows of a window share a slot.
 @unsafe
 struct ProductRing {
   private let slots: Int
   private let rowBytes: Int
   private var block: PixelStorage?
   private var rows: [Int]
-  /// The addresses that ``addresses(_:count:make:)`` returned last. The memory block never moves.
+  /// The addresses that ``addresses(_:count:make:)`` returned last. The memory that contains them never moves.
   private let list: PixelStorage
 
   init(slots: Int, width: Int) {
@@ -254,8 +256,8 @@ struct ProductRing {
 /// The horizontally scaled source rows of the current vertical window, separately for both kinds of arithmetic. Each
 /// row is computed when it is first needed.
 ///
-/// Bounds: a slot has room for `width` target pixels, with the padding that ``FixedRows`` reads. A window has at most
-/// `slots` rows, so no two rows of a window share a slot.
+/// Bounds: each row is stored in a slot, which has room for `width` target pixels, with the padding that ``FixedRows``
+/// reads. A window has at most `slots` rows, so no two rows of a window share a slot.
 @unsafe
 struct RowRing<Scalar: BlendScalar> {
   private let slots: Int

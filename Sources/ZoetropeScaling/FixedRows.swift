@@ -27,8 +27,8 @@ enum FixedRows {
 
   // MARK: Vertical first
 
-  /// Computes the weighted sums of `2 * pairs` rows of 8-bit channels, and stores them as 16-bit channels with
-  /// `fraction` fraction bits.
+  /// Computes the weighted sums of `2 * pairs` rows of 8-bit channels, and stores them as 16-bit channels. `fraction`
+  /// is the number of fraction bits in the result.
   ///
   /// The method writes channels `range`, rounded outwards to multiples of 32.
   static func vertical(
@@ -75,7 +75,8 @@ enum FixedRows {
     }
   }
 
-  /// Computes the weighted sums of the windows of a 16-bit row, and stores them as 8-bit pixels `range` of `target`.
+  /// Computes the weighted sum of the window of each target pixel in `range`, from a row of 16-bit channels, and stores
+  /// the sums as pixels with 8 bits per channel.
   ///
   /// `weights` consists of `2 * quads` words for each target pixel, in the order described at ``window``.
   static func horizontalToBytes(
@@ -116,8 +117,8 @@ enum FixedRows {
     }
   }
 
-  /// Computes the weighted sums of the windows of a row of 16-bit integers, and stores them as 16-bit pixels with
-  /// `fraction` fraction bits.
+  /// Computes the weighted sum of the window of each target pixel in `range`, from a row of 16-bit channels, and stores
+  /// the sums as pixels with 16 bits per channel. `fraction` is the number of fraction bits in the result.
   static func horizontalToWords(
     row: UnsafeRawPointer, starts: UnsafePointer<Int32>, weights: Weights, quads: Int,
     bits: Int, fraction: Int, range: Range<Int>, into target: UnsafeMutableRawPointer
@@ -209,8 +210,8 @@ enum FixedRows {
     SIMD8<Int16>(truncating: a &>> Int32(sumBits), b &>> Int32(sumBits))
   }
 
-  /// Shifts each sum left by `left` bits, and then right by 16. Because the last shift is by a constant, the compiler
-  /// can tell that the result fits in 16 bits, and uses a pack instruction.
+  /// Shifts each sum to the left by the distance in `left`, and then to the right by 16 bits. Because the second shift
+  /// is by a constant, the compiler can tell that the result fits in 16 bits, and uses a pack instruction.
   @inline(__always)
   private static func narrow(
     _ a: SIMD4<Int32>, _ b: SIMD4<Int32>, left: SIMD4<Int32>
@@ -237,7 +238,8 @@ enum FixedRows {
     SIMD8<Int16>(widening: bytes)
   }
 
-  /// Returns four sums: the products of lanes 0 and 1 added together, those of lanes 2 and 3, and so on.
+  /// Multiplies the two vectors lane by lane, and returns the sums of neighbouring products: lanes 0 and 1, lanes 2 and
+  /// 3, and so on.
   @inline(__always)
   static func multiplyAdd(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD4<Int32> {
     let products = SIMD8<Int32>(widening: a) &* SIMD8<Int32>(widening: b)
@@ -277,7 +279,7 @@ enum FixedRows {
   }
 }
 
-/// Classifies the target pixels of a row by their source pixels, which are all opaque, all transparent, or neither.
+/// Classifies each target pixel of a row by whether its source pixels are all opaque, all transparent, or neither.
 ///
 /// Bounds: `columns` lie in the source, which has 4 bytes per pixel, and the windows lie in `columns`.
 struct OpacityMap {

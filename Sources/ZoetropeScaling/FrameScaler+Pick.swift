@@ -4,8 +4,8 @@
 // writes, and the two entry points check that both bitmaps contain these pixels.
 
 extension FrameScaler {
-  /// Draws `region` by copying one source pixel for each target pixel. A target row with the same source row as the
-  /// target row above it is copied from that row.
+  /// Draws `region` by copying one source pixel for each target pixel. If two neighbouring target rows have the same
+  /// source row, the lower target row is copied from the upper one.
   func pick(
     _ bitmap: Bitmap, columns: [Int32], rows: [Int32], region: PixelRect,
     into buffer: inout PixelBuffer, isCancelled: () -> Bool

@@ -23,7 +23,7 @@ struct ResamplingKernel: Sendable {
   let starts: [Int32]
   /// For each target pixel, the index after the last source pixel of its window, without the padding.
   let ends: [Int32]
-  /// The weights: `taps` elements for each target pixel, whose sum is 1.
+  /// For each target pixel, `taps` weights that add up to 1.
   let weights: [Double]
   /// The elements of ``weights`` in single precision.
   let floatWeights: [Float]
@@ -31,9 +31,9 @@ struct ResamplingKernel: Sendable {
   /// the low half. The weights of a target pixel sum to exactly `1 << bits`, so that a bitmap of a single colour stays
   /// unchanged.
   let pairs: [UInt32]
-  /// The 24-bit weights for ``ProductRows``. Of each two taps, the high parts are in one word, and the low parts are in
-  /// the next word. The array is empty for the horizontal axis, if windows are too long, and if ``isFixedPoint`` is
-  /// false.
+  /// The 24-bit weights for ``ProductRows``. For each pair of taps, the high parts are in one word, and the low parts
+  /// are in the next word. The array is empty for the horizontal axis, if windows are too long, and if ``isFixedPoint``
+  /// is false.
   let finePairs: [UInt32]
   /// The number of fraction bits in ``pairs``: 14 if a weight may reach 1, and up to 18 if windows are long.
   let bits: Int

@@ -1,4 +1,4 @@
-/// The box into which an image is scaled, in device pixels or in samples, which need not be square.
+/// The box into which an image is scaled, measured in target pixels, which need not be square.
 public struct TargetSize: Sendable, Hashable {
   /// The maximum width in pixels, or nil if the width is not limited.
   public var width: Int?
@@ -26,7 +26,7 @@ public struct TargetSize: Sendable, Hashable {
     self.allowsEnlarging = allowsEnlarging
   }
 
-  /// Creates a target whose size is that of the image times `scale`, which must be greater than 0.
+  /// Creates a target whose size is the size of the image multiplied by `scale`, which must be greater than 0.
   package init(scale: Double) {
     self.init()
     self.scale = scale

@@ -78,8 +78,9 @@ extension FrameStore {
   /// Makes the next attempt to store a frame check the directory again, because there may be room now.
   private func lookForRoom() { room.withLock { $0 = Room() } }
 
-  /// Removes the tables of formats that have the same name as `name` but other parameters. Keeps tables that a process
-  /// has open or has changed within the last hour, because two versions of a program may be running at the same time.
+  /// Removes the tables of formats that have the same name as the format of table `name`, but other parameters. Keeps
+  /// tables that a process has open or has changed within the last hour, because two versions of a program may be
+  /// running at the same time.
   func removeTables(supersededBy name: TableName, _ secret: StoreSecret) {
     let now = clock()
     for file in files() {

@@ -1,12 +1,12 @@
 internal import Synchronization
 internal import SystemPackage
 
-/// The open tables of a store, which are those used most recently.
+/// The tables that a store keeps open: the most recently used ones.
 ///
 /// The mapping of a table takes up to twice the store's byte limit, because a table has slots for up to twice as many
 /// bytes as the limit allows. With the default limit, the mappings of all open tables together take at most 8 GiB. This
 /// is a small part of the address space, and takes memory only for pages that are read. If address space runs out,
-/// tables of which no frame is in use are closed.
+/// tables that have no frame in use are closed.
 struct OpenTables: Sendable {
   private static let maximumCount = 16
   private var tables: [TableShape: (table: FrameTable, turn: Int)] = [:]

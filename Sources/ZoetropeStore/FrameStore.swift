@@ -13,8 +13,8 @@ public import SystemPackage
 ///
 /// Use a store as the second level behind a ``MemoryFrameCache``, or alone wherever a ``FrameCaching`` is accepted. The
 /// keys of frames in a store must contain the identities that the store's ``identity(of:)`` returns. Calls may read and
-/// write the disk, so make them on threads that may block. While a store is open, it handles SIGBUS for tables that
-/// another program truncates, and passes every other fault on to the previous handler.
+/// write the disk, so make them on threads that are allowed to block. While a store is open, it handles SIGBUS for
+/// tables that another program truncates, and passes every other fault on to the previous handler.
 public final class FrameStore: Sendable {
   /// The directory of the store.
   public let directory: FilePath
@@ -180,7 +180,7 @@ public final class FrameStore: Sendable {
 
   // MARK: Identities
 
-  /// Returns the identity of the image's bytes that this store uses in its keys. The identity is the same in every
+  /// Returns the identity by which this store's keys refer to the bytes of the image. The identity is the same in every
   /// process that uses the store.
   ///
   /// Reads the whole file, 1 MiB at a time, unless the store already knows the file's identity.

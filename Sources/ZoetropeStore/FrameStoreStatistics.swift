@@ -22,7 +22,7 @@ public struct FrameStoreStatistics: Sendable, Hashable {
   public internal(set) var frameCount = 0
   /// The number of bytes that all tables take on disk, which ``FrameStore/byteLimit`` limits.
   public internal(set) var byteCount = 0
-  /// The number of records about files, which are kept separately from frames.
+  /// The number of records about files. Records are kept separately from frames.
   package internal(set) var recordCount = 0
   /// The number of bytes that all records take on disk, at most 32 MiB.
   package internal(set) var recordByteCount = 0

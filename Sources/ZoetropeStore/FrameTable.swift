@@ -21,7 +21,7 @@ final class FrameTable: Sendable {
   struct State {
     /// For each slot, the number of leases that this process holds, or -1 while this process writes to the slot.
     var leases: [Int32]
-    /// For each slot, the generation of the entry whose pixels have been verified.
+    /// For each slot, the ``TableEntry/generation`` of the entry whose pixels were verified last.
     var checked: [UInt64]
   }
 
@@ -209,7 +209,7 @@ final class FrameTable: Sendable {
     }
   }
 
-  /// Returns whether the pixels in `slot` are those of `entry`. The caller must hold a lease of the slot.
+  /// Returns whether `slot` contains the pixels that `entry` describes. The caller must hold a lease of the slot.
   func isRight(_ entry: TableEntry, _ slot: Int) -> Bool {
     guard let range = layout.pixels(of: slot, size: entry.size) else { return false }
     if state.withLock({ $0.checked[slot] == entry.generation }) {

@@ -135,8 +135,8 @@ extension FrameStore {
     return image
   }
 
-  /// Returns the key of the file's frames, or nil unless the file was opened and hashed through this store and has not
-  /// changed since then. Only the records are read, not the file.
+  /// Returns the key of the file's frames if the file was opened and hashed through this store and has not changed
+  /// since then, and nil otherwise. Only the records are read, not the file.
   package func knownKey(
     ofFileAt path: FilePath, rendering: Rendering, options: DecodingOptions
   ) -> AnimationKey? {

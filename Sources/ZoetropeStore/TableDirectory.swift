@@ -1,6 +1,6 @@
 package import SystemPackage
 
-/// Functions for the directory of a frame store, which is private to this user and is created if it is missing.
+/// Functions for the directory of a frame store. The directory is private to this user and is created if it is missing.
 ///
 /// All files in the directory are accessed by path, even after the directory was checked, so a user who may rename one
 /// of its parents can substitute another directory. Such a substitution neither reveals frames nor makes the store

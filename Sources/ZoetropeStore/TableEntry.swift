@@ -7,7 +7,7 @@
 struct TableEntry: Sendable {
   static let byteCount = 256
   private static let wordCount = byteCount / 8
-  /// The first of the words that hold the text of the damage, which are words 11 to 30.
+  /// The number of the first word of the damage's text. The text is stored in words 11 to 30.
   private static let textStart = 11
   private static let textBytes = (wordCount - 1 - textStart) * 8
 

@@ -25,8 +25,8 @@ extension TableFile {
   /// Evicts the frame in `slot`, unless the slot is in use or its time of last use is no longer `use`.
   ///
   /// - Returns: The number of bytes freed.
-  /// - Throws: `storeUnsupported` if the file system cannot free a part of a file. The frame is then kept, except that
-  ///   the first attempt in a file, which discovers that the space cannot be freed, may lose its frame.
+  /// - Throws: `storeUnsupported` if the file system cannot free a part of a file. The frame is then kept. However, the
+  ///   first attempt in a file may lose its frame, because only that attempt discovers that the space cannot be freed.
   func evict(
     _ slot: Int, of layout: TableLayout, unusedSince use: UInt64
   ) throws(AnimatedImageError) -> Int {

@@ -174,9 +174,9 @@ package final class TableFile: Sendable {
   /// Frees the disk space of `range`, unless an earlier attempt on this file has shown that no space is freed.
   ///
   /// If the blocks of the file system are larger than the range (ZFS, XFS with blocks of 64 KiB), the system writes
-  /// zeros, reports success and frees nothing. The first call therefore checks where the hole is. The number of
-  /// allocated bytes would not show whether space was freed: other processes write to the file, and ZFS updates the
-  /// number only seconds later.
+  /// zeros, reports success and frees nothing. The first call therefore checks whether the range now contains a hole.
+  /// The number of allocated bytes would not show whether space was freed: other processes write to the file, and ZFS
+  /// updates the number only seconds later.
   package func punchHole(_ range: Range<Int>) -> Hole {
     if punching.load(ordering: .relaxed) == 2 { return .none }
     let start = Int64(range.lowerBound)

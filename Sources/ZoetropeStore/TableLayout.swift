@@ -229,7 +229,7 @@ extension DamagePolicy {
 }
 
 extension PixelDecoder {
-  /// The code of the decoder. It uses bits that the code of no damage policy uses, because the two codes are combined.
+  /// The code of the decoder. It shares no bits with the codes of damage policies, because the two codes are combined.
   fileprivate var code: UInt64 {
     switch kind {
     case .fast: 0

@@ -97,8 +97,8 @@ extension AnimatedImage {
     return written
   }
 
-  /// Returns `options` with what they lack: the image's static image as the poster, and a survey of the colours of all
-  /// frames.
+  /// Returns a copy of `options` with the parts that are missing: the image's static image as the poster, and a survey
+  /// of the colours of all frames.
   private func completed(
     _ options: AnimationWriterOptions, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> AnimationWriterOptions {
@@ -116,8 +116,8 @@ extension AnimatedImage {
     return options
   }
 
-  /// Returns `options` with what they lack: the image's static image as the poster, and a survey of the colours of all
-  /// frames. The work runs on a thread that is created for it.
+  /// Returns a copy of `options` with the parts that are missing: the image's static image as the poster, and a survey
+  /// of the colours of all frames. The work runs on a thread that is created for it.
   func completed(
     _ options: AnimationWriterOptions
   ) async throws(AnimatedImageError) -> AnimationWriterOptions {

@@ -33,7 +33,7 @@ public final class AnimationWriter: Sendable {
   /// The state that `append(_:)` changes before it submits a frame for encoding.
   private struct Front: Sendable {
     var pipeline: FramePipeline?
-    /// The index, in the source animation, of the last frame if it was appended as a ``CompositedFrame``; otherwise
+    /// If the last frame was appended as a ``CompositedFrame``, the index of that frame in its own animation; otherwise
     /// nil.
     var lastIndex: Int?
     var isFinished = false

@@ -49,8 +49,9 @@ public struct AnimationWriterOptions: Sendable {
   /// which is true of a pipe, the compressed frames of an APNG stay in memory until the end. A GIF does not contain the
   /// number.
   ///
-  /// If the number is set, identical frames are kept. If the sink also cannot be patched, a delay over 65,535 s in an
-  /// APNG causes the error ``AnimatedImageError/Code/unwritable``, because the delay would take several frames.
+  /// If the number is set, identical frames are kept. If the number is set and the sink cannot be patched, a delay over
+  /// 65,535 s in an APNG causes the error ``AnimatedImageError/Code/unwritable``, because the delay would take several
+  /// frames.
   public var frameCount: Int?
   /// The number of bytes that the writer may hold besides the output. Default: nil, which means eight canvases plus 16
   /// MiB. With a lower limit, fewer threads encode.
@@ -64,8 +65,8 @@ public struct AnimationWriterOptions: Sendable {
   /// What happens to a frame that equals the previous one.
   public struct IdenticalFrames: Sendable, Hashable {
     private let merges: Bool
-    /// The frame is dropped, and its delay is added to that of the previous frame, unless browsers replace one of the
-    /// two delays with a different delay; see ``DelayPolicy/browser``.
+    /// The frame is dropped, and its delay is added to that of the previous frame. If browsers replace either of the
+    /// two delays (see ``DelayPolicy/browser``), the frame is kept instead.
     public static let merge = Self(merges: true)
     /// The frame is written as a single pixel that changes nothing.
     public static let keep = Self(merges: false)

@@ -25,7 +25,8 @@ package struct CentisecondDelays: Sendable {
   private var stored: Int128 = 0
   /// The longest-shown frame of the current group and its duration, or nil if no group has begun.
   private var winner: (frame: Int, time: ExactTime)?
-  /// The last kept frame. It is held back, because the time of a last group that is too short is added to its delay.
+  /// The last kept frame. It is held back, because the time of the next group is added to its delay if that group is
+  /// the last one and is too short.
   private var pending: (frame: Int, centiseconds: Int128)?
 
   package init(_ timing: AnimationWriterOptions.Timing) { self.timing = timing }

@@ -13,7 +13,7 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
 
   private let frames: Frames
   private let options: AnimationWriterOptions
-  /// The image to survey if the options have no survey, or nil.
+  /// The image whose colours are surveyed if the options have no survey. Nil if the frames do not come from an image.
   private let image: AnimatedImage?
   private let frame: @Sendable (Frames.Element) -> WritableFrame
 

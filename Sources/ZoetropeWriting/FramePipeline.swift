@@ -9,8 +9,9 @@ struct FramePipeline: Sendable {
   private var tolerance: PictureTolerance?
   /// Reduces the colours of pictures. Nil if colours are not reduced.
   private var reducer: ColorReducer?
-  /// The number of pixels examined, and the number of those that were partly transparent.
+  /// The number of pixels examined.
   private var pixelCount = 0
+  /// The number of examined pixels that were partly transparent.
   private var partialCount = 0
   private var placer: FramePlacer
   private var delays = FractionDelays()
@@ -18,13 +19,14 @@ struct FramePipeline: Sendable {
   private var centiseconds: RoundedDelays?
   /// Merges short frames. Nil if short frames are kept.
   private var shortFrames: ShortFrameMerging?
-  /// The frame that waits in the placer for the next one: its delay plus those of the frames merged into it, its own
-  /// delay, and its index.
+  /// The frame that waits in the placer until the next frame is known: the sum of its delay and the delays of the
+  /// frames merged into it, its own delay, and its index.
   private var pending: (delay: ExactTime, stored: FrameDelay, index: Int)?
   /// Encodes alternatives of a frame to compare their sizes. Nil if sizes are estimated instead.
   private let trial: (any FrameCompressing)?
-  /// The number of appended frames, and the number of those that were merged into others.
+  /// The number of appended frames.
   private(set) var frameCount = 0
+  /// The number of appended frames that were merged into others.
   private(set) var mergedCount = 0
   private var placedCount = 0
   /// Whether every delay is stored exactly.

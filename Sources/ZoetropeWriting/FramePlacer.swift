@@ -37,8 +37,8 @@ package struct FramePlacer: Sendable {
     return changes
   }
 
-  /// Returns the canvas on which `picture` will be drawn, unless *background* is chosen for the last frame only to save
-  /// bytes. Returns nil for the first frame.
+  /// Returns the canvas on which `picture` will be drawn, or nil for the first frame. If *background* is later chosen
+  /// for the last frame only to save bytes, the actual canvas is a different one.
   ///
   /// - Parameter hint: The area outside which `picture` equals the last frame, or nil if it is unknown.
   package func canvas(

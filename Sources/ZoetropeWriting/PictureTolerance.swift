@@ -4,10 +4,10 @@
 /// Every picture is compared with the picture actually shown before it, so errors do not add up: no pixel of any frame
 /// differs from the original by more than the tolerance.
 ///
-/// A GIF frame that can hold a picture without a tolerance can also hold the changed picture. The pixels changed with a
-/// tolerance are among those changed without one, so up to 255 colours still fit. A frame of 256 colours has no index
-/// left for unchanged pixels, so it draws all pixels of its rectangle. If the changed picture does not fit into such a
-/// frame, these pixels keep their original colours.
+/// A GIF frame that can hold a picture without a tolerance can also hold the changed picture. All pixels that are drawn
+/// with a tolerance would also be drawn without one, so up to 255 colours still fit. A frame of 256 colours has no
+/// index left for unchanged pixels, so it draws all pixels of its rectangle. If the changed picture does not fit into
+/// such a frame, these pixels keep their original colours.
 struct PictureTolerance: Sendable {
   private let square: Int32
   private var matcher: LossyMatcher?
@@ -60,8 +60,9 @@ struct PictureTolerance: Sendable {
     return (exact.finish(), isShown ? changed : nil)
   }
 
-  /// Copies the pixels of `picture` in `area` that differ from `shown` by more than the tolerance to `buffer`, and
-  /// returns the bounds of these pixels. `square` is the square of the tolerance, or -1 to copy all pixels that differ.
+  /// Compares `picture` with `shown` in `area`. Copies from `picture` to `buffer` the pixels that differ by more than
+  /// the tolerance, and returns the bounds of these pixels. `square` is the square of the tolerance, or -1 to copy all
+  /// pixels that differ.
   private func hold<Word: FixedWidthInteger & BitwiseCopyable>(
     _ picture: Bitmap, _ shown: Bitmap, _ area: PixelRect, _ square: Int32,
     _ buffer: inout PixelBuffer,
@@ -86,7 +87,7 @@ struct PictureTolerance: Sendable {
     return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
   }
 
-  /// Returns the pixel with the upper byte of each of its 16-bit samples.
+  /// Converts a pixel to 8 bits per sample, by taking the upper byte of each 16-bit sample.
   private static func word(_ deep: UInt64) -> UInt32 {
     var word: UInt32 = 0
     for sample in 0..<4 {

@@ -10,8 +10,8 @@ public struct WrittenAnimation: Sendable, Hashable {
   public let copiedCount: Int
   /// The number of frames whose colours were reduced to a palette.
   public let reducedCount: Int
-  /// The share of pixels in the changed rectangles that were partly transparent and became opaque or fully transparent,
-  /// from 0 to 1.
+  /// Of all pixels in the changed rectangles, the share that were partly transparent and became opaque or fully
+  /// transparent, from 0 to 1.
   public let partialAlphaShare: Double
   /// Whether all delays are stored exactly. If not, the end times of frames are rounded.
   public let hasExactDelays: Bool

@@ -62,8 +62,8 @@ public actor FrameLoader {
   /// The images whose bytes are arriving.
   var arrivals: [LoadIdentifier: Arrival] = [:]
 
-  /// An opened image and its place in the gate. The place is held until the first frame is decoded, because an opened
-  /// image takes memory while it waits to be decoded.
+  /// An opened image and its place among the concurrent loads. The place is held until the first frame is decoded,
+  /// because an opened image takes memory while it waits to be decoded.
   struct OpenedImage: Sendable {
     let image: AnimatedImage
     let place: LoadPlace?
@@ -406,8 +406,8 @@ public actor FrameLoader {
 public enum LoadingPhase: Sendable {
   /// The bytes are being fetched. The value is the progress from 0 to 1, or nil if the progress is unknown.
   case loading(Double?)
-  /// The first frame is available. This phase is reported again if the fetched bytes differ from those of the cached
-  /// poster. (Files are checked before their cached poster is shown.)
+  /// The first frame is available. If the poster came from the cache and the image's bytes have changed since, this
+  /// phase is reported again. (Files are checked before their cached poster is shown.)
   case poster(Bitmap)
   /// The image is an animation and ready to play: iterate ``FrameScheduler/play()``. This is the last phase of an
   /// animation; for a still image, the poster is the last phase.

@@ -13,7 +13,7 @@ package enum LoadSource: Sendable {
   package typealias StreamOpening = @Sendable (DecodingOptions) async throws -> StreamedImage
 
   /// Fetches, opens and hashes the image, whose memory is charged to `budget`. Hashing and scanning run on
-  /// ``DecodeThreads/loading``. A file that the store behind `cache` already knows is not scanned. Waiting for a file
+  /// ``DecodeThreads/loading``. A file is not scanned if the store behind `cache` already knows it. Waiting for a file
   /// ends when the image is no longer needed.
   package func open(
     options: DecodingOptions, budget: MemoryBudget, cache: (any FrameCaching)? = nil,

@@ -29,7 +29,7 @@ struct CacheCommand: ParsableCommand {
     ])
 }
 
-/// The options for the cache that a command works on, and for its report.
+/// The options of commands that work on a cache: the cache, its limit, and the form of the report.
 struct CacheStoreArguments: ParsableArguments {
   @Option(help: ArgumentHelp("The directory of the cache.", valueName: "dir"))
   var cache = CacheArgument.standard
@@ -64,8 +64,8 @@ struct CacheStoreArguments: ParsableArguments {
     return failure
   }
 
-  /// Runs `body` with the store and prints the report that it returns. If there is no store, prints an empty report
-  /// without creating a store.
+  /// Runs `body` with the store, and prints the report that `body` returns. If there is no store, prints an empty
+  /// report without creating a store.
   func report(
     _ body: (FrameStore) throws(AnimatedImageError) -> StoreReport
   ) throws(CommandFailure) -> ExitStatus {

@@ -77,7 +77,7 @@ struct Warming {
 
   /// Decodes and stores the frames that the store does not have yet.
   ///
-  /// - Parameter room: The space that is left for the files of this command.
+  /// - Parameter room: The space that this command may still fill.
   mutating func run(
     room: inout WarmRoom, _ progress: ProgressReporter
   ) throws(CommandFailure) -> WarmReport {
@@ -153,11 +153,11 @@ struct Warming {
   }
 }
 
-/// The number of bytes that one command may still store. It is counted so that the command's files do not evict each
-/// other's frames.
+/// The number of bytes that a command may still store. They are counted so that frames of one input do not evict those
+/// of another input of the same command.
 struct WarmRoom {
   private var byteCount: Int
-  /// The sizes and pixel formats of the tables that have been counted.
+  /// The sizes and pixel formats of the tables whose overhead has been subtracted.
   private var tables: Set<Rendition> = []
 
   init(byteCount: Int) { self.byteCount = byteCount }
@@ -198,8 +198,8 @@ struct WarmReport {
     (self.input, self.rendition, self.frameCount) = (input, rendition, frameCount)
   }
 
-  /// The exit status. Missing frames count as an exceeded limit: the limit of the store left no room for them, or other
-  /// programs were using their slots or have evicted them.
+  /// The exit status. Frames that are not in the store count as an exceeded limit: either the limit of the store left
+  /// no room for them, or other programs were using the slots for them or have evicted them.
   var status: ExitStatus { kept < frameCount ? .limit : .success }
 
   /// The report as one line of text.

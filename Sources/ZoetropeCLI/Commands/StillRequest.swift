@@ -175,8 +175,8 @@ struct StillFiles {
   private var names = OutputNames()
   private var stream: OutputStream?
 
-  /// Runs the checks for which no input needs to be open. Unlike in `extract`, `name` is that of a file unless it ends
-  /// in a slash or names an existing directory.
+  /// Runs the checks for which no input needs to be open. Unlike in `extract`, `name` names a file unless it ends in a
+  /// slash or names an existing directory.
   init(
     _ name: String, _ inputs: [InputFile], format: OutputFormat, isForced: Bool
   ) throws(CommandFailure) {

@@ -15,10 +15,11 @@ package enum ZoetropeTool {
     exit(status.rawValue)
   }
 
-  /// Returns the first argument that was parsed as a cluster of short options including `-h` and may be the name of a
-  /// file.
+  /// Returns the first argument that was parsed as a cluster of short options including `-h`, but that may be the name
+  /// of a file.
   ///
-  /// In `zoetrope info *`, a file called `-dash.gif` would print the help, and a script would take that for success.
+  /// In `zoetrope info *`, a file called `-dash.gif` would make the tool print the help, and a script would take that
+  /// for success.
   private static func fileThatLooksLikeHelp(_ arguments: [String]) -> String? {
     let options = arguments.prefix { $0 != "--" }
     if options.contains(where: { ["-h", "--help", "--version"].contains($0) }) { return nil }

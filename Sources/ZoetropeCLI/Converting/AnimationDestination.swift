@@ -114,7 +114,7 @@ struct AnimationDestination: Hashable {
     }
   }
 
-  /// Determines the single output that `argument`, which may not contain placeholders, names.
+  /// Determines the single output, which is named by `argument`. Placeholders are not replaced.
   init(_ argument: String, format: AnimationFormatChoice?) throws(CommandFailure) {
     let bytes = RawArguments.bytes(of: argument)
     guard !bytes.isEmpty else { throw .usage("the output name is empty") }
@@ -183,7 +183,7 @@ struct AnimationDestination: Hashable {
     return choice
   }
 
-  /// Throws if the extension of output `place` implies another format than `format`.
+  /// Throws if the extension of output `place` implies a format other than `format`.
   func check(_ place: Int, holds format: AnimationFormat) throws(CommandFailure) {
     guard case .file(let path) = places[place], let ending = path.extension else { return }
     let isGIF = format == .gif
@@ -193,11 +193,11 @@ struct AnimationDestination: Hashable {
     throw .usage("the output is \(isGIF ? "GIF" : "PNG"), but its name ends in .\(ending)")
   }
 
-  /// Throws if an output is an input, if two outputs have the same name, or if an output exists (unless `isForced` or
-  /// `isResuming`).
+  /// Throws if an output would overwrite an input, if two outputs have the same name, or if an output exists (unless
+  /// `isForced` or `isResuming`).
   ///
   /// - Parameters:
-  ///   - isInPlace: Whether an output may be its own input, which is replaced once the output is complete.
+  ///   - isInPlace: Whether an output may replace its own input, which happens once the output is complete.
   ///   - isForced: Whether existing files are replaced.
   ///   - isResuming: Whether existing files are kept.
   /// - Returns: The indices of the outputs whose existing files are kept.

@@ -8,7 +8,7 @@ struct AnimationWriting {
   /// The name of the input for messages, or nil if there are several inputs.
   let name: String?
   let reporting: ConversionReporting
-  /// Whether progress includes the number of the attempt, because each attempt counts the frames again.
+  /// Whether progress includes the number of the attempt to meet a byte budget. Each attempt counts the frames again.
   var numbersAttempts = false
 
   /// Writes the output with `body` while signals are caught. Returns nil if the reader of a pipe has gone away.

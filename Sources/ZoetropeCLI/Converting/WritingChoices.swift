@@ -8,7 +8,8 @@ struct WritingChoices: Hashable {
   var effort = EncodingEffort.balanced
   /// The tolerance for differences between colours. The value 0 is lossless.
   var tolerance = 0
-  /// The maximum number of bytes of a file, and the properties that must be kept to meet it. Nil for no limit.
+  /// The maximum number of bytes of a file, and the properties that must not be changed to meet this limit. Nil for no
+  /// limit.
   var budget: ByteBudget?
   /// Whether a GIF may have delays below 20 ms, which browsers show for 100 ms.
   var keepsShortDelays = false

@@ -115,10 +115,10 @@ final class ArrivingFrames: FrameSupply {
     return (settled, try missing(in: settled))
   }
 
-  /// Checks the selection after the stream has ended. Returns a failure if some frames were selected, but another
-  /// selected frame does not exist.
+  /// Checks the selection after the stream has ended. Returns a failure if a frame that is selected by number does not
+  /// exist, but other frames were selected.
   ///
-  /// - Throws: A usage failure if no frame was selected.
+  /// - Throws: A usage failure if no existing frame was selected.
   private func missing(in image: AnimatedImage) throws(CommandFailure) -> CommandFailure? {
     var failure: CommandFailure?
     do throws(FrameSelector.MissingFrame) {

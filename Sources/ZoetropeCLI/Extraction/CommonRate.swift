@@ -14,8 +14,8 @@ extension ExactTime {
     }
   }
 
-  /// Returns the longest time of which both times are multiples. Neither time may be zero. Returns nil if the result is
-  /// too short for one picture of a ``PictureRate``.
+  /// Returns the longest time that fits a whole number of times into both this time and `other`, neither of which may
+  /// be zero. Returns nil if the result is too short for one picture at the highest ``PictureRate``.
   fileprivate func common(_ other: ExactTime) -> ExactTime? {
     let shared = greatestCommonDivisor(denominator, other.denominator)
     // The denominator is below 2⁷². If the initializer has to round, the time is too short for a picture anyway.
@@ -24,7 +24,7 @@ extension ExactTime {
     return time.isFrame ? time : nil
   }
 
-  /// Whether the time is long enough for one picture of a ``PictureRate``.
+  /// Whether the time is long enough for one picture at the highest ``PictureRate``.
   fileprivate var isFrame: Bool { denominator <= numerator * Int128(PictureRate.mostASecond) }
 
   /// Returns how many times `unit` fits into this time, which must be a multiple of `unit`.

@@ -3,7 +3,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// A list of frames with the duration of each frame's file, which ffmpeg's concat demuxer reads.
+/// A list of the frames' files and their durations, in the form that ffmpeg's concat demuxer reads.
 ///
 /// ffmpeg measures times in frames of the file's rate, which is 25 per second unless an option in the list overrides
 /// it. Each file therefore gets a rate at which all times are whole numbers. ffmpeg ignores the duration of the last
@@ -17,7 +17,8 @@ struct ConcatList {
   private let rate: PictureRate
   private let directory: FilePath
 
-  /// Creates a list that is written to the absolute path `directory`, for frames with `delays` under `policy`.
+  /// Creates a list for frames with `delays` under `policy`. The list will be written to a directory with the absolute
+  /// path `directory`.
   ///
   /// The list's rate is the highest rate, up to 1000 per second, at which the delays are exact. If there is no such
   /// rate, it is 1000, and ffmpeg rounds the delays to milliseconds.

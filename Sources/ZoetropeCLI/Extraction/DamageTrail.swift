@@ -1,11 +1,12 @@
 import Zoetrope
 
-/// Tracks which frames show damage: their own damage, or that of an earlier frame that is visible below them.
+/// Tracks which frames show damage: either their own, or damage in an earlier frame that may still be visible below
+/// them.
 ///
-/// Damage counts as visible from the damaged frame up to the next frame that can be drawn without earlier frames.
+/// Damage in a frame counts as visible until a later frame can be drawn without earlier frames.
 struct DamageTrail {
   private let frames: [FrameControl]
-  /// The indices of the frames at which the structure of the file lost data, so that frames may be missing.
+  /// The indices of the frames at which data was lost to damage in the file's structure. Frames may be missing there.
   private let gaps: Set<Int>
   /// The index of the frame whose damage is to be recorded next.
   private(set) var next = 0

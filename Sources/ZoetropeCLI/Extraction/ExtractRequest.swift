@@ -71,8 +71,8 @@ extension ExtractRequest {
   /// Extracts the frames of every file. If an input fails, the other inputs are still extracted. If output fails, the
   /// command ends.
   ///
-  /// All names are checked before the first frame is written. If a name occurs twice, or is that of an input or of a
-  /// file that may not be replaced, the command ends and writes nothing.
+  /// All names are checked before the first frame is written. If an output has the same name as another output, an
+  /// input, or a file that must not be replaced, the command ends and writes nothing.
   func run() throws(CommandFailure) -> ExitStatus {
     let destination = try settle(inputs)
     let identities = InputIdentities(inputs)
@@ -279,8 +279,8 @@ extension ExtractRequest {
     return true
   }
 
-  /// Throws if the manifest would replace a file, unless `--force` is given, or `--resume` is given and the file is a
-  /// manifest.
+  /// Throws if the manifest would replace a file. With `--force`, it may replace any file; with `--resume`, only an
+  /// earlier manifest.
   private func checkManifest(_ path: FilePath) throws(CommandFailure) {
     // If `path` is a link, the file that it leads to is replaced, not the link itself.
     let target = isForced || isResuming ? FileSystem.followingLinks(path) : path

@@ -21,7 +21,7 @@ protocol FrameSupply: AnyObject {
   /// Returns the frame with this index, or nil if it has no pixels. A nil index means the static image.
   func frame(at index: Int?) throws(AnimatedImageError) -> CompositedFrame?
 
-  /// Returns `output` with its path set and checked. The directory of the path exists.
+  /// Returns `output` with its path set and checked. Ensures that the directory of the path exists.
   func named(
     _ output: ExtractionPlan.Output
   ) throws(CommandFailure) -> ExtractionPlan.Output
@@ -32,9 +32,9 @@ protocol FrameSupply: AnyObject {
   /// Returns the image as far as it is known, and the reason why frames are missing, or nil if none are missing.
   ///
   /// - Parameters:
-  ///   - failure: The reason why reading stopped early, or nil if there is none or it is not known.
+  ///   - failure: The known reason why reading stopped early. Nil if no reason is known or reading did not stop early.
   ///   - isWritten: Whether every frame could be written.
-  /// - Throws: The error because of which nothing at all could be extracted from the input.
+  /// - Throws: An error if nothing at all could be extracted from the input.
   func settle(
     _ failure: CommandFailure?, isWritten: Bool
   ) throws(CommandFailure) -> (image: AnimatedImage, failure: CommandFailure?)
@@ -102,8 +102,7 @@ struct Extraction {
 
   /// Writes every frame. The caller must catch signals, because temporary files may exist that have to be removed.
   ///
-  /// - Throws: The error because of which a video's file could not be created, or nothing at all could be extracted
-  ///   from the input.
+  /// - Throws: An error if a video's file could not be created, or if nothing at all could be extracted from the input.
   func run(_ progress: ProgressReporter) throws(CommandFailure) -> ExtractionResult {
     let pending = try pendingVideo()
     var state = State(sieve: PictureSieve(request.choice), stream: pending?.stream ?? stream)

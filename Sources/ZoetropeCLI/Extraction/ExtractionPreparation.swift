@@ -15,7 +15,7 @@ struct ExtractionPreparation {
   var failure: CommandFailure?
   /// The output names that are already taken, if frames are written while their bytes arrive. Nil otherwise.
   var streamedNames: OutputNames?
-  /// The text with which the names of the input's files in an archive begin. Nil if the output is not an archive.
+  /// The text with which the names of this input's entries in an archive begin. Nil if the output is not an archive.
   var archiveKey: [UInt8]?
 
   init(input: InputFile, destination: OutputDestination) {
@@ -36,7 +36,7 @@ struct ExtractionPreparation {
     )
   }
 
-  /// Throws if the name of an output is that of another output, of an input, or of a file that must be kept.
+  /// Throws if an output has the same path as another output, an input, or a file that must be kept.
   mutating func check(
     names: inout OutputNames, avoiding identities: InputIdentities, for request: ExtractRequest
   ) throws(CommandFailure) {
@@ -72,7 +72,7 @@ extension ExtractRequest {
           ? "; --resume keeps the frames and rewrites the list" : ""))
   }
 
-  /// Throws if `path` is that of another output, of an input, or of an existing file that must not be replaced.
+  /// Throws if `path` is also the path of another output, an input, or an existing file that must not be replaced.
   ///
   /// - Returns: Whether the file exists and stays as it is.
   func checkName(
@@ -99,7 +99,7 @@ extension ExtractRequest {
 }
 
 extension InputFile {
-  /// Throws if an earlier run cannot have written the complete file at `path` from this input.
+  /// Throws unless the file at `path` can be a complete file that an earlier run wrote from this input.
   ///
   /// - Parameter isGrowing: Whether another program may still be writing the input.
   func checkKept(_ path: FilePath, isGrowing: Bool = false) throws(CommandFailure) {

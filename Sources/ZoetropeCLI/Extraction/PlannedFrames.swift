@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// Supplies the frames of a file that a plan lists, composited or as stored, and scaled if requested.
+/// Supplies the frames that a plan lists, composited or as stored, and scaled if requested.
 final class PlannedFrames: FrameSupply {
   private let file: AnimatedImage
   private var outputs: ArraySlice<ExtractionPlan.Output>
@@ -15,8 +15,8 @@ final class PlannedFrames: FrameSupply {
   private let kept: RenderedReader?
   /// Whether the same frame may be requested twice in a row.
   private let hasRepeats: Bool
-  /// The previous frame. It is kept only if frames may be repeated, because the compositor must copy its bitmap as long
-  /// as this property holds the frame.
+  /// The previous frame. It is kept only if frames may be repeated, because the compositor has to copy the frame's
+  /// bitmap as long as this property holds the frame.
   private var last: CompositedFrame?
 
   init(

@@ -17,8 +17,8 @@ final class FilePictures: PictureSupply {
 
   /// Opens every file once, without decoding pixels.
   ///
-  /// - Throws: A failure with the name of the file if a file cannot be opened, is not a still picture, or has another
-  ///   size than the first one.
+  /// - Throws: A failure with the name of the file if a file cannot be opened, is not a still picture, or differs in
+  ///   size from the first one.
   init(_ sources: [FrameFiles.Source], _ options: DecodingOptions) throws(CommandFailure) {
     self.sources = sources
     self.options = options
@@ -87,7 +87,7 @@ final class FilePictures: PictureSupply {
     return frame
   }
 
-  /// Returns the picture in `input`, which is a poster and not a frame.
+  /// Returns the picture in `input` for use as the poster, a static image that is not a frame.
   func poster(_ input: InputFile) throws(CommandFailure) -> Bitmap {
     let image = try Self.open(.file(input), options)
     guard image.canvasSize == size else {

@@ -16,7 +16,7 @@ struct MakeRequest: Hashable {
   var output: String
   /// The delays, or nil to use those in the manifest.
   var delays: Delays?
-  /// The play count. Nil uses the one in the manifest, or plays the animation forever if there is no manifest.
+  /// The play count. Nil means the play count in the manifest, or forever if there is no manifest.
   var playCount: PlayCount?
   var order = FrameOrder.natural
   var poster: String?

@@ -103,8 +103,9 @@ struct EditChoices: Hashable {
     return edits
   }
 
-  /// Returns whether the result would be empty because `frames` selects no frames, or, without `frames`, because `time`
-  /// selects none. If both are given, the time range within the selected frames is checked when the edits are applied.
+  /// Returns whether the result would be empty because `frames` selects no frames or, if `frames` is nil, because
+  /// `time` selects none. If both are given, only `frames` is considered here; `time` is checked when the edits are
+  /// applied.
   func keepNothing(
     of image: AnimatedImage, _ policy: DelayPolicy
   ) throws(FrameSelector.MissingFrame) -> Bool {

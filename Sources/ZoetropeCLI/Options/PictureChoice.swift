@@ -14,7 +14,7 @@ enum EffortChoice: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// The choice of the selected frames whose pictures are written.
+/// Which pictures of the selected frames are written.
 enum PictureChoice: Hashable, Sendable {
   case all
   /// Only the first frame with each distinct picture.

@@ -29,7 +29,7 @@ struct FileArguments: ParsableArguments {
   /// Throws if neither an argument nor an option names any file.
   func check(_ files: [String]) throws { try names.check(files) }
 
-  /// Returns the list of the files in the arguments and of those in `--files-from`, as the user named them.
+  /// Returns the list of all files in the arguments and in `--files-from`, as the user named them.
   func list(_ files: [String]) -> InputList {
     InputList(
       files, isRecursive: recursive, list: names.filesFrom, endsNamesWithNull: names.null)

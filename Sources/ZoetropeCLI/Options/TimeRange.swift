@@ -84,7 +84,7 @@ struct TimeArgument: Hashable, Sendable {
 
 /// A frame rate, to which `--fps` resamples an animation, such as `25`, `29.97` or `30000/1001`.
 struct PictureRate: Hashable, Sendable {
-  /// The maximum number of pictures if `--max` is not given.
+  /// The maximum number of pictures, unless `--max` sets a lower one.
   static let mostPictures = 1_000_000
   /// The highest rate, in pictures per second.
   static let mostASecond = 1000
@@ -138,7 +138,7 @@ struct PictureRate: Hashable, Sendable {
 
   /// Returns the index of the frame that each picture of a play shows, if frame `i` is shown for `durations[i]`.
   ///
-  /// - Returns: At most `maximum` indices, or nil if there would be more than ``mostPictures``.
+  /// - Returns: The indices for the first `maximum` pictures at most, or nil if these are more than ``mostPictures``.
   func frames(shownFor durations: [Duration], maximum: Int) -> [Int]? {
     var frames: [Int] = []
     var end = Duration.zero

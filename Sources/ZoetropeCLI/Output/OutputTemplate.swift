@@ -19,8 +19,8 @@ struct OutputTemplate: Hashable, Sendable {
     case directory
     /// The name of the input's directory.
     case parent
-    /// The index with at least `width` digits, and, if `isFitted`, with at least as many as the number of the last
-    /// frame.
+    /// The index with at least `width` digits. If `isFitted`, it also has at least as many digits as the number of the
+    /// last frame.
     case index(width: Int, isFitted: Bool)
     case time(width: Int)
     case delay(width: Int)
@@ -100,8 +100,8 @@ struct OutputTemplate: Hashable, Sendable {
 }
 
 extension OutputTemplate {
-  /// Throws if the template gives the outputs of two inputs the same name. `example` is a template with different
-  /// names, for the message.
+  /// Throws if the template gives the outputs of two inputs the same name. `example` is a template that gives them
+  /// different names, for the message.
   func checkNames(of inputs: [InputFile], example: String) throws(CommandFailure) {
     guard inputs.count > 1 else { return }
     guard tellsFilesApart else {
@@ -121,8 +121,8 @@ extension OutputTemplate {
     }
   }
 
-  /// Returns the directory in which all outputs of `argument` lie: the directory that it names, or the part before the
-  /// last slash that no placeholder precedes. Nil for standard output, and if there is no such slash.
+  /// Returns the directory in which all outputs of `argument` lie. If `argument` does not name a directory, this is its
+  /// part up to the last slash before any placeholder. Nil for standard output, and if there is no such slash.
   static func directory(of argument: String) -> FilePath? {
     let bytes = RawArguments.bytes(of: argument)
     let fixed = bytes.prefix { $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "%") }
@@ -270,7 +270,7 @@ extension OutputTemplate {
     }
   }
 
-  /// The template of the frames' names, `LIST-{index}.png`, if this is the template of the name of a list,
+  /// The template for the names of the frames in a list, such as `LIST-{index}.png` if this is the list's template
   /// `LIST.ffconcat`. Nil if this template does not end in `.ffconcat`.
   var listedFrames: OutputTemplate? {
     let ending = Array(".ffconcat".utf8)

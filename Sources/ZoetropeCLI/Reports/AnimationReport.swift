@@ -18,7 +18,7 @@ struct AnimationReport {
   /// The output of each frame, by frame index; the output of the static image is at nil. The whole dictionary is nil if
   /// nothing is written.
   var outputs: [Int?: WrittenFrame]?
-  /// The frames that show each output, or nil if each output shows one frame.
+  /// The frames that show each written picture, or nil if each written picture belongs to one frame.
   var showings: PictureShowings?
   /// The hash of each frame's picture, or nil without `--hashes`.
   var hashes: [PixelHash]?

@@ -23,8 +23,8 @@ struct Decimal: Hashable, Comparable, CustomStringConvertible {
     return "\(thousandths / 1000).\(digits)"
   }
 
-  /// The number, which is in milliseconds, in larger units, such as `12.5 s`, `33 min 20 s` or `2 h 5 min 0 s`. Nil for
-  /// less than ten seconds.
+  /// The number as a time in milliseconds, written in larger units, such as `12.5 s`, `33 min 20 s` or `2 h 5 min 0 s`.
+  /// Nil for less than ten seconds.
   var minutesAndSeconds: String? {
     let seconds = thousandths / 1_000_000
     if seconds < 10 { return nil }

@@ -5,8 +5,8 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// Reports the progress of a command on standard error: as one line for all inputs on a terminal, or as lines of JSON
-/// for programs.
+/// Reports the progress of a command on standard error: on a terminal as one line for all inputs, for programs as lines
+/// of JSON.
 final class ProgressReporter {
   private let style: ProgressStyle
   /// The name of the current phase of the work, for JSON.
@@ -32,8 +32,7 @@ final class ProgressReporter {
   /// The number of frames of the current input, or nil if unknown. The number of frames of a stream is found in its
   /// ``StreamProgress``.
   private var total: Int?
-  /// The number of the attempt to meet a byte budget that the reported numbers belong to, from 1. Nil if there is no
-  /// budget.
+  /// The number, from 1, of the current attempt to meet a byte budget. Nil if there is no budget.
   private var attempt: Int?
   /// The number of bytes written for the inputs before the current one.
   private var earlierBytes = 0
@@ -120,10 +119,10 @@ final class ProgressReporter {
     lastUpdate = nil
   }
 
-  /// Removes the progress line. If there are several inputs, prints a summary for programs, on terminals, and whenever
-  /// an input failed or is damaged.
+  /// Removes the progress line. If there are several inputs, also prints a summary. Unless the style is `json` or
+  /// `bar`, the summary is printed only if an input failed or is damaged.
   ///
-  /// - Parameter isQuiet: Whether a summary on a terminal is printed only if an input failed or is damaged.
+  /// - Parameter isQuiet: Whether that condition also applies to the style `bar`.
   func summarize(isQuiet: Bool = false) {
     clear()
     guard summary.fileCount > 1 else { return }
@@ -217,8 +216,8 @@ final class ProgressReporter {
 }
 
 extension StreamProgress {
-  /// The total number of frames. After the stream has ended, this is the number of frames that arrived. Before, it is
-  /// the number that the file announces, or nil if the file announces none or fewer than have arrived.
+  /// The total number of frames. After the stream has ended, this is the number of frames that arrived. Before that, it
+  /// is the number that the file announces, or nil if the file announces none or fewer than have arrived.
   var total: Int? {
     if ending != nil { return frameCount }
     return announcedFrameCount.flatMap { $0 >= max(frameCount, 1) ? $0 : nil }

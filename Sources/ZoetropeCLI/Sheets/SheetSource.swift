@@ -15,7 +15,7 @@ struct SheetSource {
   private let options: DecodingOptions
   /// The damage to the structure of the file.
   let damage: [Damage]
-  /// The initial value for collecting the damage that is found while the frames are decoded.
+  /// An empty collection for the damage that is found while the frames are decoded.
   let decodingDamage: DecodingDamage
   /// The start time of each frame, followed by the end time of the last one.
   private let starts: [Duration]
@@ -64,9 +64,9 @@ struct SheetSource {
     indices = chosen.map { indices[$0] }
   }
 
-  /// Opens the file again, and returns a sequence that decodes the selected frames in order.
+  /// Opens the file again unless it was kept open, and returns a sequence that decodes the selected frames in order.
   ///
-  /// - Throws: A failure if the file cannot be opened, or if it has changed since its frames were selected.
+  /// - Throws: A failure if the file cannot be opened, or if its size in pixels or its number of frames has changed.
   func frames() throws(CommandFailure) -> SheetFrames {
     let image: AnimatedImage
     if let kept { image = kept } else { image = try input.open(options) }
@@ -80,8 +80,9 @@ struct SheetSource {
     return SheetFrames(image, indices, rendering)
   }
 
-  /// Returns a name for each of `sources`: the names of the files without extensions if these are unique, or else with
-  /// extensions if these are unique, or else without extensions and followed by the number of the input, from 1.
+  /// Returns a name for each of `sources`. The names are the file names without extensions if these are unique,
+  /// otherwise with extensions if that makes them unique, otherwise without extensions and followed by the number of
+  /// the input, from 1.
   static func names(of sources: [SheetSource]) -> [String] {
     func texts(_ bytes: (InputFile) -> [UInt8]) -> [String] {
       sources.map { String(decoding: bytes($0.input), as: UTF8.self) }

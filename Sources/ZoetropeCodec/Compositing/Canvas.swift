@@ -226,7 +226,7 @@ package struct SavedRect {
 /// A player's consumer keeps each picture until the next one arrives, so the canvas moves to another block with every
 /// frame. Copying the whole canvas would cost several times as much as drawing a small frame.
 struct CanvasHistory {
-  /// The maximum number of earlier pictures. It exceeds the number of pictures in flight during playback.
+  /// The maximum number of elements of ``earlier``. It exceeds the number of pictures in flight during playback.
   private static let maximumCount = 8
 
   /// The stamp of the picture being drawn.
@@ -270,8 +270,8 @@ struct CanvasHistory {
 /// Rectangles that together cover all changes between two pictures. Distant changes have separate rectangles, so that
 /// the area between them is not included.
 private struct ChangedRects {
-  /// The maximum number of rectangles. It exceeds the number that the pictures in flight during playback need, even if
-  /// every frame has a disposal.
+  /// The maximum number of rectangles. During playback, the pictures in flight need fewer, even if every frame has a
+  /// disposal.
   private static let maximumCount = 16
 
   private(set) var rects: [PixelRect] = []
@@ -380,8 +380,9 @@ extension Canvas {
     }
   }
 
-  /// Calls `body` for each row of the frame that has valid pixels in `clip`. The arguments of `body` are the byte
-  /// offset of the first of these pixels, its address on the canvas, and the number of valid pixels.
+  /// Calls `body` for each row of the frame that has valid pixels in `clip`. `body` receives the byte offset from the
+  /// frame's first pixel to the row's first pixel in `clip`, the address of that pixel on the canvas, and the number of
+  /// the row's valid pixels in `clip`.
   @unsafe private mutating func forEachRow(
     _ content: FramePixels.Content, _ rect: PixelRect, _ clip: PixelRect,
     _ body: (Int, UnsafeMutableRawPointer, Int) -> Void

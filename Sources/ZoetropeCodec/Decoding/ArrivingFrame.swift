@@ -1,9 +1,9 @@
 /// A frame that is decoded while its bytes are still arriving. Each byte is decoded once.
 ///
-/// The pixels are those that a browser shows: the rows decoded so far. In an interlaced frame, each row or pixel fills
-/// its block until later passes refine the block. The rows equal those that ``FrameDecoder`` returns for the same
-/// bytes. GIF codes are expanded by this package's own loop. PNG data goes through libpng's progressive reader, because
-/// libdeflate accepts only whole streams.
+/// The pixels are those that a browser shows: the rows decoded so far. In an interlaced frame, each row or pixel also
+/// fills the neighbouring rows or pixels that later passes will replace. The rows equal those that ``FrameDecoder``
+/// decodes from the same bytes. GIF codes are expanded by this package's own loop. PNG data goes through libpng's
+/// progressive reader, because libdeflate accepts only whole streams.
 package final class ArrivingFrame {
   /// The frame's properties, including the byte range known when decoding began.
   package let control: FrameControl

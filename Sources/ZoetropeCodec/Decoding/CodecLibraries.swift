@@ -10,9 +10,9 @@ internal import ZoetropeShims
 
 /// The CRC-32 of PNG chunks (PNG 3rd edition, 5.3).
 package enum CRC32 {
-  /// Returns the CRC-32 of a chunk's type and data, or of a part of them that ends with `bytes`.
+  /// Returns the CRC-32 of some data followed by `bytes`, such as a chunk's type and data.
   ///
-  /// - Parameter sum: The CRC-32 of the part before `bytes`. Default: 0, the CRC-32 of no bytes.
+  /// - Parameter sum: The CRC-32 of the data before `bytes`. Default: 0, the CRC-32 of no bytes.
   package static func of(_ bytes: ArraySlice<UInt8>, after sum: UInt32 = 0) -> UInt32 {
     unsafe of(bytes.span.bytes, after: sum)
   }
@@ -60,8 +60,8 @@ final class Inflater: Sendable {
     case refused
   }
 
-  /// Inflates a zlib stream, which should yield `expected` bytes, into `storage` from `offset` on. The storage must
-  /// have room for 64 bytes more than `expected`.
+  /// Inflates a zlib stream into `storage` from `offset` on. `expected` is the number of bytes that the stream should
+  /// yield. The storage must have room for 64 bytes more than that.
   ///
   /// libdeflate receives only the raw Deflate data, so that a wrong Adler-32 can be distinguished from malformed data.
   /// Only a correct Adler-32 proves that the pixels are right, because libdeflate accepts the reserved length codes 286
@@ -106,19 +106,20 @@ final class Inflater: Sendable {
 extension Inflater {
   /// The result of inflating the available part of a stream.
   enum PartialOutcome {
-    /// The available part ends before the stream does, and inflates to `count` bytes.
+    /// The available part ends before the stream does. `count` is the number of valid bytes that were written.
     case cut(count: Int)
-    /// All requested bytes were written; `unread` bytes of the stream were not read.
+    /// All requested bytes were written. `unread` is the number of bytes of the stream that were not read.
     case full(unread: Int)
     /// The stream ends before it has yielded all requested bytes, or is malformed.
     case other
   }
 
-  /// Inflates as much of a zlib stream as possible into `storage` from `offset` on, at most `expected` bytes.
+  /// Inflates as much of a zlib stream as possible into `storage` from `offset` on. `expected` is the maximum number of
+  /// bytes to write.
   ///
   /// Uses zlib, which is slower than libdeflate but reports how much of its output is valid. If the available part ends
-  /// before the stream does, the result counts only those of `rows` that libpng would read. The checksum is not
-  /// verified.
+  /// before the stream does, the result counts only the rows that libpng would read; `rows` says where they lie. The
+  /// checksum is not verified.
   static func inflatePart(
     _ stream: borrowing RawSpan, into storage: PixelStorage, at offset: Int, expected: Int,
     rows: PNGStoredRows
@@ -169,7 +170,7 @@ enum Inflate {
   }
 }
 
-/// A reusable compressor, based on libdeflate, of whole buffers into zlib streams.
+/// A reusable compressor that turns whole buffers into zlib streams. It uses libdeflate.
 @safe
 package final class ZlibCompressor {
   private let compressor: OpaquePointer
@@ -182,13 +183,13 @@ package final class ZlibCompressor {
 
   deinit { unsafe libdeflate_free_compressor(compressor) }
 
-  /// Returns the number of bytes that ``compress(_:range:into:)`` may write for `count` bytes.
+  /// Returns the maximum number of bytes that ``compress(_:range:into:)`` writes for a range of `count` bytes.
   func bound(_ count: Int) -> Int {
     unsafe libdeflate_zlib_compress_bound(compressor, count)
   }
 
-  /// Compresses the bytes of `source` in `range` into `target`, from its start. Returns the number of bytes written, or
-  /// 0 if the compressed bytes do not fit.
+  /// Compresses the bytes of `source` in `range` and writes the result to the start of `target`. Returns the number of
+  /// bytes written, or 0 if the result does not fit.
   func compress(_ source: PixelStorage, range: Range<Int>, into target: PixelStorage) -> Int {
     precondition(range.lowerBound >= 0 && range.upperBound <= source.byteCount)
     return unsafe libdeflate_zlib_compress(
@@ -225,7 +226,8 @@ final class CompressorSet {
   }
 }
 
-/// Functions that decode frames with libpng, through the C function that contains the `setjmp`.
+/// Functions that decode frames with libpng. They call C functions of this package, because libpng reports errors by
+/// `longjmp`.
 enum LibpngDecoder {
   /// Decodes a zlib stream into `pixels`, whose width and height give the frame's size.
   ///
@@ -280,7 +282,7 @@ enum LibpngDecoder {
     return (rowBytes, width, height)
   }
 
-  /// Calls `body` with the description of a frame, which is complete except for the frame's data.
+  /// Calls `body` with a request to decode a frame. All fields of the request are set except the frame's data.
   @unsafe fileprivate static func withRequest<Result>(
     _ header: ImageHeader, _ room: Room, _ keeps16Bit: Bool,
     _ body: (inout zoetrope_png_request) -> Result
@@ -332,8 +334,8 @@ enum LibpngDecoder {
     }
   }
 
-  /// Returns the contents of a tRNS chunk: the alphas of the palette, or for other colour types the contents of the
-  /// file's own chunk if they have the right length.
+  /// Returns the contents of a tRNS chunk. For palette images, these are the alphas of the palette. For grey and RGB
+  /// images, they are the contents of the file's own chunk if it has the right length. Otherwise they are empty.
   private static func transparencyBytes(_ header: ImageHeader) -> [UInt8] {
     switch header.colorType {
     case 3 where header.palette.contains { $0 >> 24 != 255 }:
@@ -394,8 +396,8 @@ final class LibpngArrival {
 
 /// giflib's own decompressor.
 enum Giflib {
-  /// Decodes `frame`, the bytes of a whole image with its block structure, into the rows of a picture of `size`, which
-  /// begin at the start of `storage`. Returns the number of rows decoded.
+  /// Decodes `frame`, the bytes of a whole image with its block structure, and writes the rows to `storage`, starting
+  /// at its beginning. `size` is the size of the picture. Returns the number of rows decoded.
   static func expand(_ frame: [UInt8], into storage: PixelStorage, _ size: PixelSize) -> Int {
     // giflib writes at most one byte per pixel.
     precondition(storage.isWritable && storage.byteCount >= size.area)

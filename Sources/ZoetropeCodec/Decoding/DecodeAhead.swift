@@ -3,10 +3,11 @@ internal import Synchronization
 
 /// Decodes the frames of one image on several threads and delivers them in order.
 ///
-/// The consumer's thread decodes too: the frame that it needs if no other thread has begun that frame, and otherwise a
-/// later frame instead of waiting. One helper thread is therefore enough to keep two cores busy, and without helpers
-/// decoding is single-threaded. A byte budget limits how many decoded frames wait. Small frames are claimed in batches,
-/// because handing one frame over to another thread costs as much as decoding a thousand pixels.
+/// The consumer's thread decodes too. If no other thread has begun the frame that the consumer needs, the consumer's
+/// thread decodes that frame. Otherwise it decodes a later frame instead of waiting. One helper thread is therefore
+/// enough to keep two cores busy, and without helpers decoding is single-threaded. A byte budget limits how many
+/// decoded frames wait. Small frames are claimed in batches, because handing one frame over to another thread costs as
+/// much as decoding a thousand pixels.
 package final class DecodeAhead: Sendable {
   let source: any ByteSource
   let frames: [FrameControl]
@@ -55,7 +56,7 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// The size in bytes of a frame's block that becomes the canvas, or 0 if all frames are drawn onto the canvas.
+  /// The size, in bytes, of the frame blocks that become the canvas, or 0 if all frames are drawn onto the canvas.
   package var canvasByteCount: Int { window.form?.byteCount ?? 0 }
 
   /// Restarts decoding at frame `index`, and discards all earlier work.

@@ -10,8 +10,8 @@ package struct DecodeFootprint: Sendable {
   private var putsBack = false
   /// The number of bytes of the largest decoded frame.
   private(set) var frame = 0
-  /// The number of bytes that each decoding thread needs for the compressed data of a frame: as stored in the file, and
-  /// joined from its blocks or chunks.
+  /// The number of bytes that each decoding thread needs for the compressed data of a frame: the bytes as stored in the
+  /// file, plus a copy of the data joined from its blocks or chunks.
   private(set) var worker = 0
 
   /// The number of bytes of the canvas, and of the saved area under a frame if any frame has the disposal *previous*.

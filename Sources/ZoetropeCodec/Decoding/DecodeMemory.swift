@@ -3,8 +3,8 @@ internal import Synchronization
 /// A budget for the memory that all readers together use for frames decoded ahead and for spare blocks.
 ///
 /// Each reader bounds its own window by its image's limits, but hundreds of concurrent readers would still use
-/// gigabytes together. Once ``byteLimit`` is reached, readers decode each frame only when it is requested, and so do
-/// not use a second core, until other readers release memory. A requested frame is always decoded.
+/// gigabytes together. Once ``byteLimit`` is reached, and until other readers release memory, readers decode each frame
+/// only when it is requested, and therefore do not use a second core. A requested frame is always decoded.
 package final class DecodeMemory: Sendable {
   let byteLimit: Int
   private let used = Atomic<Int>(0)

@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// The limits on how far decoding may run ahead of the consumer.
 struct DecodeWindow {
-  /// The maximum total size, in bytes, of the frames that are being decoded, wait to be drawn or are being drawn.
+  /// The maximum total size, in bytes, of the frames that are being decoded, waiting to be drawn, or being drawn.
   let bytes: Int
-  /// The maximum number of frames that have been begun and that the consumer has not taken, however small they are.
+  /// The maximum number of frames, however small, that have been begun but not yet taken by the consumer.
   let frames: Int
   /// The number of bytes that a decoder stores per pixel.
   let pixelSize: Int

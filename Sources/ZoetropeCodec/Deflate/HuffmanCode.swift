@@ -2,7 +2,8 @@
 struct HuffmanCode {
   /// The length of each symbol's code in bits, or 0 for a symbol that does not occur.
   private(set) var lengths: [UInt8]
-  /// For each symbol, its code, with the first bit in the lowest position, and from bit 16 on the length of the code.
+  /// For each symbol, its code in the low 16 bits, with the code's first bit lowest, and the code's length in the bits
+  /// above.
   private(set) var words: [UInt32]
 
   /// Creates a code for the given frequencies.

@@ -51,7 +51,7 @@ final class ScanlineDeflater {
     self.origin = origin
   }
 
-  /// Returns the number of bytes that ``compress(_:range:form:into:)`` may write for `count` bytes.
+  /// Returns the maximum number of bytes that ``compress(_:range:form:into:)`` may write for a range of `count` bytes.
   ///
   /// A literal takes up to 12 bits, and a match, which replaces at least four bytes, takes up to 42 bits. Each block
   /// except the last covers at least 64 KB, and the codes of a block take less than 1 KB.
@@ -100,7 +100,8 @@ final class ScanlineDeflater {
     unsafe base.loadUnaligned(fromByteOffset: place, as: UInt64.self)
   }
 
-  /// Returns the number of bytes from `place` on, at most 258, that equal the bytes `distance` before them.
+  /// Returns the length of the match between the bytes from `place` on and the bytes from `place - distance` on, at
+  /// most 258.
   @inline(__always)
   private static func match(
     _ base: UnsafeRawPointer, at place: Int, distance: Int, end: Int
@@ -236,7 +237,8 @@ final class ScanlineDeflater {
     }
   }
 
-  /// Writes a block: the lengths of its codes, then `sequenceCount` sequences and `literals` literal bytes.
+  /// Writes a block: the lengths of its codes, then the sequences, and then the literals after the last sequence.
+  /// `literals` is the number of these literals.
   private func write(
     _ base: UnsafeRawPointer, literals: Int, sequenceCount: Int, isLast: Bool,
     to bits: inout BitWriter

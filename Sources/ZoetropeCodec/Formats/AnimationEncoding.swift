@@ -45,7 +45,7 @@ package struct WritableFormat: Sendable {
   /// Makes the encoder of one file. Throws `limitExceeded` or `unwritable` if the format does not support the request.
   package let makeEncoder:
     @Sendable (AnimationRequest) throws(AnimatedImageError) -> any AnimationEncoding
-  /// Whether a frame can draw at most 256 colours, all of them opaque. If false, a frame can draw any colours.
+  /// Whether a frame is limited to 256 colours, all of them opaque. If false, a frame can draw any colours.
   package let hasPalettes: Bool
   /// Whether delays are stored in whole hundredths of a second. If false, delays are stored as fractions whose
   /// numerator and denominator have 16 bits each.
@@ -72,7 +72,7 @@ package struct WritableFormat: Sendable {
 extension AnimationFormat {
   /// How animations are written in this format, or nil if they cannot be written.
   package var writable: WritableFormat? { FormatTable.row(of: self)?.writable(as: self) }
-  /// Whether a frame in this format can draw at most 256 colours, all of them opaque; false if the format cannot be
+  /// Whether a frame in this format is limited to 256 colours, all of them opaque. False if the format cannot be
   /// written. See ``WritableFormat/hasPalettes``.
   package var hasPalettes: Bool { writable?.hasPalettes ?? false }
 }

@@ -1,8 +1,8 @@
 /// Everything that the engine needs to know about a file format: one row of the ``FormatTable``.
 ///
-/// A conforming type has no state. Its file is in the folder of the format, together with the scanner and the decoders.
-/// A loop over bytes or pixels runs inside a single call per block or frame, so that the compiler knows all types in
-/// the loop.
+/// A conforming type has no state. Its source file is in the folder of the format, together with the scanner and the
+/// decoders. A loop over bytes or pixels runs inside a single call per block or frame, so that the compiler knows all
+/// types in the loop.
 package protocol FormatCodec: Sendable {
   /// The name that users see, such as "GIF".
   var name: String { get }

@@ -16,7 +16,7 @@ package struct FrameWork: Sendable {
   }
 }
 
-/// An existing GIF frame that draws the picture of a ``FrameWork`` on the same canvas.
+/// An existing GIF frame that turns the base of a ``FrameWork`` into its picture.
 package struct SourceFrame: Sendable {
   /// The bytes of the image descriptor, the colour table and the compressed indices.
   package var bytes: [UInt8]

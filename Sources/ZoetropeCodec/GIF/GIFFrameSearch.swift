@@ -231,8 +231,8 @@ package final class GIFFrameSearch {
   /// The approximate minimum number of pixels in the sample from which the compressed size of a frame is estimated.
   private static let sampleArea = 1 << 13
 
-  /// Returns the ranges of the sampled pixels: about an eighth of all rows, or as many as have about ``sampleArea``
-  /// pixels if these are more, in eight groups spread from top to bottom.
+  /// Returns the ranges of the sampled pixels: eight groups of rows, spread from top to bottom. Together they have
+  /// about an eighth of all pixels, or about ``sampleArea`` pixels if that is more.
   private static func sample(_ size: PixelSize) -> [Range<Int>] {
     let groups = 8
     let height = max(1, max(sampleArea, size.area / 8) / (groups * size.width))

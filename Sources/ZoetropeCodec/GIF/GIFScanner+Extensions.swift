@@ -260,8 +260,8 @@ struct GIFExtension: Sendable {
   /// The contents of the first sub-block: in an application extension, the identifier and the authentication code. The
   /// array is empty for a comment.
   private(set) var firstBlock: [UInt8] = []
-  /// The joined contents of all sub-blocks after the first, or for a comment of all sub-blocks, truncated at the limit.
-  /// The array is empty unless this is a comment or an application extension.
+  /// In a comment, the joined contents of all sub-blocks; in an application extension, those of all sub-blocks after
+  /// the first. They are truncated at the limit. In other extensions, the array is empty.
   private(set) var payload: [UInt8] = []
   /// For an XMP extension, the same bytes as in ``payload``, but with the length bytes of the sub-blocks, which are
   /// part of the XMP packet.

@@ -250,8 +250,8 @@ extension GIFScanner {
   }
 
   /// Ends the list of frames before a frame that is larger than any allowed canvas, and keeps the earlier frames.
-  /// Chromium keeps them too: if the data of the large frame ends too early, only this frame fails there. No memory of
-  /// the size of this frame is allocated.
+  /// Chromium keeps them too: if the data of the large frame ends too early, Chromium rejects only that frame. No
+  /// memory of the size of the large frame is allocated.
   private mutating func endList(before rect: PixelRect) {
     note(
       .missingFrames,

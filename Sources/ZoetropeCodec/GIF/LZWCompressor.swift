@@ -138,7 +138,7 @@ struct LZWCodeWriter {
   /// most 24 bits in total, may fill the chunk.
   @inline(__always) var isFull: Bool { position >= Self.chunkSize &- 4 }
 
-  /// Adds a code of at most 12 bits. Before the call, fewer than 32 bits may be pending.
+  /// Adds a code of at most 12 bits. At the time of the call, fewer than 32 bits must be pending.
   @inline(__always)
   mutating func put(_ code: Int, _ width: Int) {
     bits |= UInt64(truncatingIfNeeded: code) &<< UInt64(bitCount)

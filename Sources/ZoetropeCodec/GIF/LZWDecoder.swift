@@ -36,8 +36,8 @@ package struct LZWDecoder: Sendable {
 
   /// Expands `codes`, the joined sub-blocks of a frame, and writes up to `count` pixels to `output`.
   ///
-  /// - Precondition: `minimumCodeSize` is one of ``minimumCodeSizes``. ``headroom`` bytes before
-  ///   `output` and ``slack`` bytes after its `count` pixels may be overwritten.
+  /// - Precondition: `minimumCodeSize` is one of ``minimumCodeSizes``. The decoder is free to overwrite ``headroom``
+  ///   bytes before `output` and ``slack`` bytes after its `count` pixels.
   @unsafe package mutating func expand(
     _ codes: UnsafeRawBufferPointer, minimumCodeSize: Int,
     into output: UnsafeMutablePointer<UInt8>, count: Int
@@ -64,7 +64,8 @@ package struct LZWDecoder: Sendable {
 
 /// The state in which an expansion waits for more codes.
 struct LZWCursor: Sendable {
-  /// The position in the output of the next string, and the bit position of the next code in the codes that remain.
+  /// The output position at which the next string is written, and the bit position of the next code in the codes that
+  /// remain.
   fileprivate var position = 0
   fileprivate var bitPosition = 0
   fileprivate var width = 0
@@ -118,7 +119,8 @@ extension LZWDecoder {
   ///
   /// Pointers are used because these loops dominate the cost of decoding a GIF. The accesses have these bounds:
   /// - Codes are read eight bytes at a time only up to eight bytes before the end, and otherwise one byte at a time.
-  /// - As an index into `table`, a code is below 4096 and below `next`, which is at most 4097, or `tableCount` - 1.
+  /// - In `table`, the greatest index is `next`, which is at most 4097 (`tableCount` - 1). A code used as an index is
+  ///   below 4096 and below `next`.
   /// - In the output, a string starts at or after `base`, and its copy ends at most 31 bytes past `end`.
   @safe struct Expansion {
     /// The number of words in the table: one for each of the codes 0 to 4095, one from which the length of the last
@@ -277,7 +279,7 @@ extension LZWDecoder.Expansion {
       status: status, pixelCount: position &- LZWDecoder.headroom, byteOffset: byteOffset)
   }
 
-  /// Returns whether the end code, which ends at byte `offset`, is followed by at most one zero byte. Some encoders,
+  /// Returns whether nothing, or only one zero byte, follows the end code, which ends at byte `offset`. Some encoders,
   /// such as ffmpeg's, write one more byte if the end code fills the last byte.
   private func isEmpty(from offset: Int) -> Bool {
     guard offset == byteCount - 1 else { return offset >= byteCount }

@@ -126,8 +126,8 @@ package final class LZWSearch {
     /// best phrase found to follow it, and the list for the phrase being tried in place of the latter.
     var marks = (current: 0, best: 1, tried: 2)
     var wasFull = false
-    /// The numbers of codes and pixels since the last comparison, and the greatest mean phrase length, in pixels, since
-    /// the table became full.
+    /// The numbers of codes and pixels since the mean phrase length was last computed, and the greatest mean, in
+    /// pixels, since the table became full.
     private var codes = 0
     private var pixels = 0
     private var best = 0.0
@@ -233,7 +233,7 @@ package final class LZWSearch {
     }
   }
 
-  /// Returns the list in `marks` that has this number, which must be below three.
+  /// Returns one of the three lists in `marks`. `number` is the number of the list, 0 to 2.
   @inline(__always)
   private func list(_ number: Int) -> UnsafeMutablePointer<UInt16> {
     unsafe marks.baseAddress.assumingMemoryBound(to: UInt16.self) + number &* Self.markCount
@@ -297,8 +297,8 @@ package final class LZWSearch {
     return length
   }
 
-  /// Extends the two phrases whose nodes are `nodes`, which cover `length` pixels from `place` on, until only one
-  /// phrase can continue.
+  /// Extends the two phrases that end at `nodes` until only one phrase can continue. At the start, both phrases cover
+  /// `length` pixels from `place` on.
   ///
   /// - Returns: The node of that phrase, or -1 if several phrases remain and none of them can be extended.
   private func follow(

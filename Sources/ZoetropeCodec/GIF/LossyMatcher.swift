@@ -44,8 +44,7 @@ package struct LossyMatcher: Sendable {
 
   /// Creates a matcher.
   ///
-  /// - Parameter tolerance: The tolerance that is passed to ``PerceivedColor/greatestSquare(_:)``. It is greater than
-  ///   0.
+  /// - Parameter tolerance: The tolerance, in the units of ``PerceivedColor/greatestSquare(_:)``, greater than 0.
   package init(tolerance: Int) {
     square = max(1, PerceivedColor.greatestSquare(tolerance))
   }
@@ -251,7 +250,7 @@ package struct LossyMatcher: Sendable {
           red: (wanted.red &- color.red) &* 3 / 4)))
   }
 
-  /// Adds `node` to the grown front, which keeps the nodes with the lowest cost.
+  /// Adds `node` to ``grown``, which keeps only the nodes with the lowest cost.
   @inline(__always)
   private mutating func push(_ node: Node) {
     guard grown.count == Self.branches else {

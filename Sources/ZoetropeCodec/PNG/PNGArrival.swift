@@ -4,7 +4,7 @@ struct PNGArrival: ArrivalDecoding {
   private(set) var progress = ArrivalProgress()
   private let reader: LibpngArrival?
   private var isOver: Bool
-  /// The bytes of the current chunk's length and type that were received so far.
+  /// The bytes received so far of the current chunk's length and type.
   private var head: [UInt8] = []
   /// The type of the chunks that contain the frame's data, or nil before the first chunk.
   private var type: UInt32?

@@ -53,8 +53,7 @@ struct PNGCodec: FormatCodec {
   }
 
   /// Returns nil unless a stored pixel has four bytes, as a pixel of the canvas has. Decoding RGB in place took 2.5 %
-  /// longer: pixels of three bytes then fill a block with four bytes per pixel, which costs more to move between cores
-  /// than three bytes per pixel.
+  /// longer, because a block with four bytes per pixel costs more to move between cores than one with three.
   func inPlaceLayout(_ header: ImageHeader, _ options: DecodingOptions) -> InPlaceLayout? {
     guard options.decoder == .fast, options.canvasFormat == .rgba8,
       let format = PNGSampleFormat(header), format.isDirect, format.pixelSize == 4

@@ -137,8 +137,8 @@ package struct PNGFastDecoder: FrameDecoding {
     return done
   }
 
-  /// Unfilters the rows of all passes that lie in the first `count` bytes of samples, and moves their pixels to their
-  /// places in the raster. Returns the number of valid rows of the frame.
+  /// Unfilters all rows that lie in the first `count` bytes of samples, whatever their pass, and moves their pixels to
+  /// their places in the raster. Returns the number of valid rows of the frame.
   private static func unfilterPasses(
     at offset: Int, count: Int, into raster: PNGRaster, _ fault: inout PNGFrameOutcome.Fault
   ) -> Int {

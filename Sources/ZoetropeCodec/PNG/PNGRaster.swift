@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Converts unfiltered rows whose pixels are packed or interlaced to rows of whole pixels in the frame's order.
+/// Converts unfiltered rows, whose pixels are packed or interlaced, into rows of whole pixels in the frame's order.
 ///
 /// Unsafe code: all rows lie in one block, in which the raster precedes the samples:
 ///
@@ -40,8 +40,8 @@ struct PNGRaster {
     return unsafe UnsafeRawPointer(base) + offset
   }
 
-  /// Unpacks into the raster the first `rows` rows of a frame without interlacing. `offset` is the position, in the
-  /// block, of the first row's filter byte.
+  /// Unpacks the first `rows` rows of a non-interlaced frame and writes them to the raster. `offset` is the position of
+  /// the first row's filter byte in the block.
   func place(samplesAt offset: Int, rows: Int) {
     precondition(rows <= size.height)
     let pitch = 1 + (size.width * format.bitsPerPixel + 7) / 8
@@ -158,8 +158,7 @@ struct PNGRaster {
     return result.littleEndian
   }
 
-  /// Splits each lane into two lanes. The first contains the bits from bit number `bits` up, and the second contains
-  /// the bits below it.
+  /// Splits each lane into two lanes, first the high bits and then the low bits. `bits` is the number of low bits.
   @inline(__always)
   private static func split(_ bytes: SIMD8<UInt8>, _ bits: UInt8) -> SIMD16<UInt8> {
     var result = SIMD16<UInt8>.zero
@@ -240,8 +239,8 @@ struct PNGSampleFormat {
     return last.map { PNGStoredRows(start: all - $0, byteCount: rowBytes + 1) }
   }
 
-  /// Returns the number of bytes of the rows of a frame that is not interlaced, or of a pass, including filter bytes.
-  /// Returns nil on overflow.
+  /// Returns the number of bytes, including filter bytes, of all rows of a non-interlaced frame or of one pass. Returns
+  /// nil on overflow.
   func pictureByteCount(_ size: PixelSize) -> Int? {
     guard size.width > 0, size.height > 0 else { return 0 }
     guard let rowBytes = rowByteCount(width: size.width) else { return nil }
@@ -250,7 +249,7 @@ struct PNGSampleFormat {
   }
 }
 
-/// The rows at the end of a frame's inflated data that all have the same length.
+/// The last rows in a frame's inflated data, all of the same length.
 struct PNGStoredRows {
   /// The number of bytes of inflated data before the first of these rows.
   let start: Int

@@ -166,8 +166,8 @@ struct PNGFrameControl: Sendable {
 }
 
 extension ImageHeader {
-  /// Whether an IHDR chunk can contain these values and a tRNS chunk can contain this transparent colour. This checks a
-  /// header that was stored in an index instead of scanned.
+  /// Whether these values can come from an IHDR chunk, and the transparent colour from a tRNS chunk. This is checked
+  /// for a header that was read from a stored index rather than scanned from a file.
   package var isPossibleInPNG: Bool {
     guard (1...0x7fff_ffff).contains(canvasSize.width),
       (1...0x7fff_ffff).contains(canvasSize.height)

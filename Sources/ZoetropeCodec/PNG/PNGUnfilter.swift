@@ -1,7 +1,8 @@
 /// Reverses PNG's row filters in place.
 ///
-/// Unsafe code: rows are accessed through pointers. Every access stays inside the `rows` rows of `1 + rowBytes` bytes
-/// that start at `base`, or in the 8 bytes after the last row. Callers own this memory and must provide those 8 bytes.
+/// Unsafe code: rows are accessed through pointers. The rows start at `base` and have `1 + rowBytes` bytes each. Every
+/// access stays inside the rows or in the 8 bytes after the last row. Callers own this memory and must provide those 8
+/// bytes.
 package enum PNGUnfilter {
   /// The filter types, as stored in the first byte of a row.
   static let none: UInt8 = 0
@@ -198,8 +199,8 @@ enum PNGPixel8: PNGPixelSize { @inline(always) static var byteCount: Int { 8 } }
 
 /// A PNG pixel of 1 to 8 bytes. Each byte lies in its own 16-bit lane, whose upper half is zero.
 ///
-/// Unsafe code: the loads and stores below are unchecked. Callers must pass addresses of as many valid bytes as
-/// documented.
+/// Unsafe code: the loads and stores below are unchecked. Callers must ensure that every byte that is read or written
+/// is valid.
 @unsafe
 struct PNGPixelLanes {
   var lanes = SIMD8<Int16>.zero
@@ -567,7 +568,7 @@ struct PaethQuad {
   ///
   /// - Parameters:
   ///   - raw: The filtered pixels, one for each row. The pixel of a row that has not begun is zero.
-  ///   - above: The pixel above the next pixel of the first row, which follows the pixel of that row in `raw`.
+  ///   - above: The pixel above the first row's next pixel, which is the one after its pixel in `raw`.
   @inline(always)
   mutating func next(_ raw: SIMD4<UInt32>, above: UInt32) {
     let before = unsafe Self.bytes(left)

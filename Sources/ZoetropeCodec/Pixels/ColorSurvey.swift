@@ -23,12 +23,12 @@ public struct ColorSurvey: Sendable {
   private var used: [UInt64]
   /// A hash table: `1 << 32 | color`, or 0 for a free slot.
   private var slots: [UInt64]
-  /// The reduction for a format that may not support all colours, or nil for a format that does.
+  /// How colours are reduced if the format cannot store all of them, or nil if they are never reduced.
   private let reduction: ColorReduction?
   /// The frequencies of all colours, or nil if no palette has to be found for them.
   package private(set) var histogram: ColorHistogram?
 
-  /// Whether a colour that no pixel has may be needed to mark transparent pixels. It is never needed for a GIF.
+  /// Whether an unused colour may be needed to mark transparent pixels. It is never needed for a GIF.
   private var findsUnused: Bool { reduction?.keepsAlpha ?? true }
 
   private static let slotBits: UInt32 = 11

@@ -3,8 +3,8 @@
 /// Overlays have only transparent and opaque pixels, so that no decoder has to blend. (Pillow, for example, multiplies
 /// by alpha twice.)
 package enum PixelOverlay {
-  /// Returns whether an overlay drawn over `base` can produce `picture` inside `rect`, which requires that every pixel
-  /// is either unchanged or opaque, and would leave at least one pixel unchanged.
+  /// Returns whether an overlay can turn `base` into `picture` inside `rect` and has at least one transparent pixel.
+  /// This is the case if every pixel of `picture` is opaque or equal to that of `base`, and at least one is equal.
   package static func isPossible(
     _ picture: Bitmap, over base: Bitmap, in rect: PixelRect
   ) -> Bool {

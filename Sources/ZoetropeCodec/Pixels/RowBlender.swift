@@ -179,7 +179,7 @@ package enum RowBlender {
     for x in 0..<count { unsafe target[x] = under[x] }
   }
 
-  /// Returns lanes that are zero where the alpha of the pixel is 0 or 255.
+  /// Returns a vector whose lanes are zero where the alpha of a pixel is 0 or 255.
   @inline(__always)
   private static func partial(_ pixels: Quad) -> Quad {
     (pixels &+ 0x0100_0000) & 0xfe00_0000
@@ -200,7 +200,8 @@ package enum RowBlender {
     unsafe address.storeBytes(of: quads.3, toByteOffset: x &* 4 &+ 48, as: Quad.self)
   }
 
-  /// Returns four pixels blended over transparent ones, or four opaque or transparent pixels blended over any others.
+  /// Returns four pixels blended over four others. Either all of the others are transparent, or each of the four pixels
+  /// is opaque or transparent.
   @inline(always)
   private static func replacing(_ under: Quad, with over: Quad) -> Quad {
     over.replacing(with: under, where: over &>> 24 .== .zero)

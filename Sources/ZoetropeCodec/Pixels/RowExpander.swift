@@ -135,7 +135,7 @@ package enum RowExpander {
     }
   }
 
-  /// Makes those pixels transparent whose `size` bytes equal the key in `palette`.
+  /// Makes a pixel of `target` transparent if the `size` bytes of that pixel in `source` equal the key in `palette`.
   @unsafe
   private static func clearKeyed(
     _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int, size: Int,
@@ -216,7 +216,7 @@ package enum RowExpander {
 }
 
 extension FramePixels.Layout {
-  /// The layout of the same samples without transparent pixels.
+  /// The layout with the same samples but no transparent colour.
   var withoutKey: Self {
     switch self {
     case .keyedRGB8: .rgb8

@@ -1,6 +1,6 @@
 extension Bitmap {
-  /// Returns the picture in ``PixelFormat/rgba8``, in which partly transparent pixels have become opaque or fully
-  /// transparent unless `transparency` keeps them. Returns the picture itself if nothing has to change.
+  /// Returns the picture in ``PixelFormat/rgba8``. Partly transparent pixels become opaque or fully transparent, unless
+  /// `transparency` keeps them. Returns the picture itself if nothing has to change.
   ///
   /// - Parameter partialCount: A count to which the number of partly transparent pixels in `area` is added, unless they
   ///   are kept.

@@ -1,6 +1,7 @@
 extension ColorReducer {
-  /// Copies `canvas`, lets `body` draw on the rows of the copy that lie in `area`, and returns the copy. `body` draws
-  /// the pixels of `picture` that differ from those of the picture before.
+  /// Returns a copy of `canvas` on which `body` has drawn. `body` is called for each row of `area` with that row of
+  /// `picture`, the row's number, and the same row of the copy. It draws the pixels that have changed since the
+  /// previous picture.
   private func redrawing(
     _ picture: Bitmap, on canvas: Bitmap?, _ area: PixelRect,
     _ body: (_ row: borrowing RawSpan, _ y: Int, _ target: inout MutableRawSpan) -> Void
@@ -16,7 +17,8 @@ extension ColorReducer {
     return buffer.finish()
   }
 
-  /// Returns a copy of `canvas` onto which those pixels of `picture` that differ from `before` are drawn unchanged.
+  /// Returns a copy of `canvas` with the changed pixels of `picture` drawn in their exact colours. A pixel has changed
+  /// if it differs from the pixel of `before`.
   func drawing(
     _ picture: Bitmap, from before: Bitmap, on canvas: Bitmap, _ area: PixelRect
   ) throws(AnimatedImageError) -> Bitmap {

@@ -104,8 +104,8 @@ package struct ColorReducer: Sendable {
     reduction.colors == .automatic && Self.fits(picture, from: before, in: area)
   }
 
-  /// Returns whether a frame can contain the pixels of `area` that differ from `before`. These pixels may have 256
-  /// colours, or 255 if the frame needs an index for unchanged or transparent pixels.
+  /// Returns whether a frame can contain the pixels of `area` that differ from `before`. It can if these pixels have at
+  /// most 256 colours, or at most 255 if the frame needs an index for unchanged or transparent pixels.
   package static func fits(
     _ picture: Bitmap, from before: Bitmap?, in area: PixelRect
   ) -> Bool {

@@ -1,9 +1,9 @@
 /// A map from colours to a palette. It finds the nearest entry to a colour, and a second entry to mix with the nearest
 /// one.
 ///
-/// The nearest entry is exact for every colour, and the second is usually chosen for a whole cell of similar colours.
-/// The latest results are cached, which takes up to 2 MiB. Opaque colours are mapped to opaque entries if the palette
-/// has any.
+/// The nearest entry is found separately for every colour, and the second is usually chosen for a whole cell of similar
+/// colours. The latest results are cached, which takes up to 2 MiB. Opaque colours are mapped to opaque entries if the
+/// palette has any.
 package struct PaletteMapper: Sendable {
   /// The entries as words of ``RGBA``.
   package let palette: [UInt32]

@@ -25,7 +25,7 @@ package protocol Scanning: Sendable {
   var arrivingFrame: FrameControl? { get }
   /// The number of frames that the file announces, or nil if the file does not announce a number.
   var announcedFrames: Int? { get }
-  /// The number of next bytes that may be skipped because their values do not matter, or 0 if unknown.
+  /// How many of the bytes that come next may be skipped because their values do not matter, or 0 if unknown.
   var skippableByteCount: Int { get }
   /// Skips the next `count` bytes, at most ``skippableByteCount``.
   mutating func skip(_ count: Int)

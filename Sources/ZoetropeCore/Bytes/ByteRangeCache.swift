@@ -92,7 +92,7 @@ struct ByteRangeTable: Sendable {
   /// A run of contiguous bytes within one block.
   private struct Piece: Sendable {
     var start: Int
-    /// `unused` bytes of reserved space, followed by the bytes of the piece.
+    /// Reserved space, whose size in bytes is `unused`, followed by the bytes of the piece.
     private(set) var bytes: [UInt8]
     private var unused = 0
 
@@ -120,9 +120,9 @@ struct ByteRangeTable: Sendable {
     }
 
     /// Moves the start of the piece back to `offset`. The bytes between `offset` and the old start are then
-    /// unspecified. If the reserved space does not suffice, allocates an array with as much space before the old bytes
-    /// as the extended piece takes, but with none before `blockStart`, where the block begins. A file that arrives from
-    /// back to front is therefore not copied for every range.
+    /// unspecified. If the reserved space does not suffice, allocates a new array. The space before the old bytes is
+    /// then as large as the extended piece, but does not reach back past `blockStart`, where the block begins.
+    /// Therefore, when a file arrives from back to front, the piece is not copied for every range.
     mutating func extend(to offset: Int, blockStart: Int) {
       let needed = start - offset
       if unused < needed {

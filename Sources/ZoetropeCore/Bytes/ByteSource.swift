@@ -30,7 +30,7 @@ package protocol ByteSource: Sendable {
 /// A reusable buffer that keeps the bytes of the last range read from one source.
 package struct ReadBuffer: Sendable {
   var bytes: [UInt8] = []
-  /// The range of the source whose bytes are at the start of `bytes`.
+  /// The position in the source of the bytes at the start of `bytes`.
   var range = 0..<0
 
   package init() {}

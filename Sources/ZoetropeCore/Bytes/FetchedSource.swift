@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// A byte source over those bytes of a remote file that have been fetched. They are pinned for one reader, or kept in
-/// the cache.
+/// A byte source over those bytes of a remote file that have been fetched. These bytes are either pinned for one reader
+/// or kept in the cache of the file's ``RangeFetcher``.
 ///
 /// Reading bytes that have not been fetched throws `bytesMissing` and records the range that was to be read, instead of
 /// blocking a decode thread until the bytes arrive. Each reader has its own source.

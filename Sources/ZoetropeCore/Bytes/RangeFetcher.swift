@@ -217,8 +217,8 @@ package final class RangeFetcher: Sendable {
     }
   }
 
-  /// Returns waits that together cover `gap`. Some of them join reads in progress; for the rest, this method starts new
-  /// reads.
+  /// Returns awaited parts that together cover `gap`. Some of them wait for reads that are already in progress; for the
+  /// rest, this method starts new reads.
   private func parts(covering gap: Range<Int>, in state: inout State) -> [Part] {
     Self.split(gap, by: state.flights).map { piece in
       let place = piece.flight ?? begin(piece.range, in: &state)

@@ -24,7 +24,7 @@ package final class ReceivedBytes: Sendable {
   private let byteLimit: Int
   private let directory: FilePath
   private let state: Mutex<State>
-  /// An object that is retained as long as the bytes.
+  /// An object that is kept alive as long as this one.
   private let companion: (any AnyObject & Sendable)?
 
   /// Creates an object that has not received any bytes yet.
@@ -34,7 +34,7 @@ package final class ReceivedBytes: Sendable {
   ///   - byteLimit: The maximum number of bytes kept in total.
   ///   - directory: The directory in which to create the temporary file for bytes that are not kept in memory. Default:
   ///     nil, which means the system's directory for temporary files.
-  ///   - companion: An object to retain as long as the bytes.
+  ///   - companion: An object to keep alive as long as the new one.
   package init(
     memoryLimit: Int, byteLimit: Int, directory: FilePath? = nil,
     companion: (any AnyObject & Sendable)? = nil

@@ -236,7 +236,8 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes to a file, at `offset`, as many of `bytes` as one system call accepts, and returns their number.
+  /// Writes as many of `bytes` as one system call accepts, starting at `offset` in the file. Returns the number of
+  /// bytes written.
   package func writeSome(_ bytes: borrowing RawSpan, at offset: Int) throws(Errno) -> Int {
     while true {
       let count = unsafe bytes.withUnsafeBytes { bytes in
@@ -337,7 +338,7 @@ package enum RawArguments {
   /// Returns the bytes of the argument whose text is `argument`.
   ///
   /// The UTF-8 bytes of the text differ from the original bytes only if the text contains a replacement character. In
-  /// that case, the result is the bytes recorded by ``text(ofFound:)``, or else those of the first command-line
+  /// that case, the result is the bytes recorded by ``text(ofFound:)``, or else the bytes of the first command-line
   /// argument that decodes to the same text.
   package static func bytes(of argument: String) -> [UInt8] {
     guard argument.unicodeScalars.contains("\u{fffd}") else { return Array(argument.utf8) }

@@ -1,15 +1,14 @@
 /// An immutable picture. Copies of the value share its storage.
 ///
-/// Rows are stored from top to bottom. They start ``bytesPerRow`` bytes apart, which is a multiple of 64, at addresses
-/// aligned to 64 bytes. The bytes after the last pixel of a row are padding and have no meaning. The bytes of the
-/// picture do not move or change while any copy of the value exists, so a pointer to them is valid as long as you keep
-/// a copy.
+/// Rows are stored from top to bottom. They start at addresses aligned to 64 bytes, ``bytesPerRow`` bytes apart. The
+/// bytes after the last pixel of a row are padding and have no meaning. The bytes of the picture do not move or change
+/// while any copy of the value exists, so a pointer to them is valid as long as you keep a copy.
 public struct Bitmap: Sendable {
   /// The width and height in pixels.
   public let size: PixelSize
   /// The memory layout of the pixels.
   public let format: PixelFormat
-  /// The number of bytes from the start of one row to the start of the next, which is a multiple of 64.
+  /// The number of bytes from the start of one row to the start of the next: a multiple of 64.
   public let bytesPerRow: Int
   package let storage: PixelStorage
 
@@ -152,7 +151,7 @@ package struct PixelBuffer: ~Copyable, Sendable {
       asking: isTooMany ? .max : count, for: size, format, zeroed: zeroed)
   }
 
-  /// Creates a buffer that draws over the pixels of `bitmap`. The caller must be the sole owner of these pixels.
+  /// Creates a buffer for drawing over the pixels of `bitmap`. The caller must be the sole owner of these pixels.
   package init(redrawing bitmap: Bitmap) {
     precondition(bitmap.storage.isWritable, "a lent picture")
     (size, format, bytesPerRow) = (bitmap.size, bitmap.format, bitmap.bytesPerRow)

@@ -2,8 +2,8 @@ internal import CXXHash
 
 /// A hasher that computes an XXH3-128 hash incrementally.
 ///
-/// xxHash allocates the state, which needs 64-byte alignment. This value is the state's only owner: it creates the
-/// state in `init`, frees it in `deinit`, and changes it only in `mutating` calls.
+/// The state of the hash needs 64-byte alignment, so xxHash allocates it. This value is the state's only owner: it
+/// creates the state in `init`, frees it in `deinit`, and changes it only in `mutating` calls.
 @safe
 package struct ContentHasher: ~Copyable {
   private let state: OpaquePointer
@@ -25,7 +25,8 @@ package struct ContentHasher: ~Copyable {
       state, secret.bytes.baseAddress, secret.bytes.count)
   }
 
-  /// Creates an empty hasher without a secret. In every program, its results are those of XXH3-128 with seed 0.
+  /// Creates an empty hasher without a secret. Its results are the same in every program: those of XXH3-128 with seed
+  /// 0.
   package init(isStable: Void) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
       throw AnimatedImageError(.outOfMemory, "not enough memory to compute a hash")

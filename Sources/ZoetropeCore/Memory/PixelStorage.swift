@@ -215,8 +215,8 @@ package enum PixelMemory {
     static let minimumByteCount = 1 << 16
   #endif
   /// Bounds on the waiting blocks that are not kept for any canvas: on the number of blocks of one size, and on the
-  /// bytes of all these blocks. The bounds suffice for the frames decoded ahead, whose blocks the next animation of the
-  /// same size reuses.
+  /// bytes of all these blocks. The bounds leave room for the blocks of the frames decoded ahead, so that the next
+  /// animation of the same size can reuse these blocks.
   private static let maximumCountOfSize = 4
   private static let maximumBytes = 1 << 25
   /// Bounds on the waiting blocks that are kept for canvases: on the number of blocks that hold pictures of one canvas,
@@ -242,10 +242,10 @@ package enum PixelMemory {
     var canvases: Set<UInt64> = []
 
     /// Returns the index of the waiting block to use, or nil if no waiting block is suitable. The block with the newest
-    /// picture of `canvas` is preferred; the next choice is the block freed last among those that are not kept for any
-    /// canvas. A canvas never uses a block that is kept for another canvas, because the two canvases would keep taking
-    /// blocks from each other. Only a request that is not for a canvas (`canvas` is 0) may take such a block, and only
-    /// if there is no other.
+    /// picture of `canvas` is preferred; the next choice is the block freed last among the blocks that are not kept for
+    /// any canvas. A canvas never uses a block that is kept for another canvas, because the two canvases would keep
+    /// taking blocks from each other. Only a request that is not for a canvas (`canvas` is 0) may take a block that is
+    /// kept for a canvas, and only if there is no other block.
     func place(_ byteCount: Int, of canvas: UInt64) -> Int? {
       var newest: Int?
       var free: Int?
@@ -300,8 +300,8 @@ package enum PixelMemory {
 
   /// Returns `byteCount` rounded up by at most a quarter, to one of four sizes per power of two.
   ///
-  /// For a thousand frames, each slightly larger than the previous one, the system's allocator kept twice the memory.
-  /// In this pool, each block would wait for another frame of exactly the same size.
+  /// For a thousand frames, each slightly larger than the previous one, the system's allocator kept twice as much
+  /// memory. Without rounding, each block in this pool would wait for another frame of exactly the same size.
   package static func rounded(_ byteCount: Int) -> Int {
     let step = 1 << max(Int.bitWidth - byteCount.leadingZeroBitCount - 3, 6)
     return (byteCount + step - 1) & ~(step - 1)
@@ -326,8 +326,8 @@ package enum PixelMemory {
     unsafe munmap(block, byteCount)
   }
 
-  /// Returns a block of `byteCount` bytes, whether all its bytes are zero, and the stamp of the picture in the block.
-  /// Returns nil if allocation fails.
+  /// Returns a block of `byteCount` bytes, the stamp of the picture in the block, and in `isZeroed` whether all bytes
+  /// of the block are zero. Returns nil if allocation fails.
   ///
   /// - Parameter canvas: The number of the canvas that needs the block, or 0 for other uses. A block with a picture of
   ///   this canvas is preferred, newest picture first. From this call until ``release(_:)``, freed blocks with pictures
@@ -417,8 +417,8 @@ package enum PixelMemory {
 }
 
 extension [UInt8] {
-  /// Replaces the array with an array of `byteCount` zeros if it has fewer than `count` bytes. The contents are then
-  /// lost.
+  /// If the array has fewer than `count` bytes, replaces it with an array of `byteCount` zeros. The old contents are
+  /// then lost.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
   package mutating func makeRoom(for count: Int, taking byteCount: Int) throws(AnimatedImageError) {

@@ -60,7 +60,8 @@ extension AnimatedImageError {
 }
 
 extension AnimatedImageError {
-  /// Returns the error for an exceeded limit. By default, the detail of the error is the description of the limit.
+  /// Returns the error for an exceeded limit. By default, the detail of the error is the description of its
+  /// ``LimitExcess``.
   package static func exceeding(
     _ kind: LimitExcess.Kind, asked: Int, allowed: Int, _ detail: String? = nil,
     format: AnimationFormat? = nil, frameIndex: Int? = nil, byteOffset: Int? = nil

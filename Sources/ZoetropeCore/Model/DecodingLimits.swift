@@ -11,11 +11,12 @@ public struct DecodingLimits: Sendable, Hashable {
   /// The maximum number of frames in the file.
   public var frameCount: Int
   /// The maximum number of bytes that one reader of the image may hold at a time, not counting the source. The limit
-  /// covers canvases, decoded frames and, for each decoding thread, two copies of a frame's compressed bytes: as the
-  /// file stores them, and joined together.
+  /// covers canvases, decoded frames and, for each decoding thread, two copies of a frame's compressed bytes: one as
+  /// the file stores them, split into blocks or chunks, and one in which they are joined together.
   ///
-  /// The frames that a reader decodes ahead use at most half of this limit, and those of all readers in the process
-  /// together use at most half of ``MemoryBudget/defaultByteLimit``. Frames that do not fit are decoded on demand.
+  /// The frames that one reader decodes ahead use at most half of this limit. The frames that all readers in the
+  /// process decode ahead together use at most half of ``MemoryBudget/defaultByteLimit``. Frames that do not fit are
+  /// decoded on demand.
   public var liveBytes: Int
   /// The maximum total number of pixels of all frame rectangles in one play of the animation.
   public var pixelsPerPlay: Int

@@ -30,8 +30,8 @@ extension DecodingOptions {
   /// The pixel format of the canvas, which has 16 bits per channel only if ``keeps16Bit`` is true.
   package var canvasFormat: PixelFormat { keeps16Bit ? .rgba16 : .rgba8 }
 
-  /// The number of threads that decode concurrently, including the calling thread. With more threads than the decode
-  /// threads and the calling thread, work would only wait in a queue.
+  /// The number of threads that decode concurrently, including the calling thread. It is at most the number of decode
+  /// threads plus one for the calling thread, because the work of further threads would only wait in a queue.
   package var threadCount: Int {
     parallelism > 0
       ? min(parallelism, DecodeThreads.processorCount + 1) : DecodeThreads.processorCount

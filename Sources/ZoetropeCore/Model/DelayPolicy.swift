@@ -6,7 +6,7 @@ public struct DelayPolicy: Sendable, Hashable {
 
   enum Kind: Sendable, Hashable {
     case exact
-    /// A delay of `atMost` whole milliseconds or less is replaced by `replacement`.
+    /// If a delay, rounded down to whole milliseconds, is at most `atMost`, it is replaced by `replacement`.
     case replace(atMost: Int, replacement: Duration)
     /// A delay below `floor` is replaced by `replacement`.
     case minimum(Duration, replacement: Duration)

@@ -4,7 +4,7 @@ public struct LimitExcess: Sendable, Hashable {
   public struct Kind: NamedValue, Sendable, Hashable, CustomStringConvertible {
     /// The limit's name, as JSON output spells it.
     public let name: String
-    /// Whether the limit is fixed, which means that no option can raise it.
+    /// Whether ``DecodingLimits`` have no effect on the limit.
     package let isFixed: Bool
 
     private init(_ name: String, isFixed: Bool = false) {
@@ -28,7 +28,7 @@ public struct LimitExcess: Sendable, Hashable {
     /// longer than the requested value.
     public static let inputBytes = Kind("inputBytes")
     /// The number of bytes of a written file. The limit is ``ByteBudget/byteLimit``. The requested value is the size of
-    /// the smallest file that was found.
+    /// the smallest file among those that were tried.
     public static let outputBytes = Kind("outputBytes", isFixed: true)
     /// The number of frames of an edited animation. The limit is fixed: 262,144, or the number of frames of the source
     /// if that is larger.
@@ -52,7 +52,7 @@ public struct LimitExcess: Sendable, Hashable {
   /// The allowed value, in the limit's unit.
   public let allowed: Int
 
-  /// Creates a value for a limit of `allowed` that would be exceeded by a value of `asked`.
+  /// Records that the requested value `asked` would exceed a limit of this kind, whose value is `allowed`.
   package init(_ kind: Kind, asked: Int, allowed: Int) {
     (self.kind, self.asked, self.allowed) = (kind, asked, allowed)
   }

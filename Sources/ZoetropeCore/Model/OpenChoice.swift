@@ -8,9 +8,9 @@ extension NamedValue {
   public var description: String { name }
 }
 
-/// One of several named values, to which later releases may add more. A conforming type is a struct with one static
-/// member per value, which wraps an enum that is not public. This package can therefore switch over the values
-/// exhaustively, but its clients cannot.
+/// One of several named values, to which later releases may add more. A conforming type is a struct that wraps a
+/// non-public enum and has one static member per value. This package can therefore switch over the values exhaustively,
+/// but its clients cannot.
 package protocol OpenChoice: Sendable, Hashable, CustomStringConvertible {
   associatedtype Kind: RawRepresentable<String>, CaseIterable, Hashable, Sendable
 

@@ -127,7 +127,7 @@ private struct JSONParser {
     throw fault("a string is not closed")
   }
 
-  /// Parses the escape sequence after a backslash, and appends the character that it stands for to `bytes`.
+  /// Parses the escape sequence after a backslash, and appends the escaped character to `bytes`.
   private mutating func escape(_ bytes: inout [UInt8]) throws(JSONValue.Fault) {
     guard let byte = rest.popFirst() else { throw fault("a string is not closed") }
     switch byte {

@@ -13,11 +13,12 @@ package final class DecodeThreads: Sendable {
   /// Threads that read, hash and scan files. This work takes long and may wait for a disk, so the frames of playing
   /// animations must not queue behind it.
   package static let loading = DecodeThreads(count: 4)
-  /// Threads that check whether a file has changed since it was last opened, so that its picture can be shown
-  /// immediately, and that look up pictures on disk. This work must not queue behind the work of ``loading``.
+  /// Threads that look up pictures on disk, and that check whether a file has changed since it was last opened. If the
+  /// file has not changed, its picture can be shown immediately. This work must not queue behind the work of
+  /// ``loading``.
   package static let checking = DecodeThreads(count: 2)
-  /// Threads on which streams write to their temporary files and finish. This work is short, and must not queue behind
-  /// the work of ``loading``, because callers wait for a stream to finish.
+  /// Threads that write the temporary files of streams, and that finish streams. This work is short, and must not queue
+  /// behind the work of ``loading``, because callers wait for a stream to finish.
   package static let spilling = DecodeThreads(count: 4)
   /// The number of processors that this process may use. A control group's quota of processor time lowers this number.
   package static let processorCount = min(
@@ -53,8 +54,8 @@ package final class DecodeThreads: Sendable {
   ///
   /// The caller may hold any lock, because `work` never runs inside this call.
   ///
-  /// - Parameter isOptional: Whether `work` may be skipped if the pool has no thread and the system cannot create one.
-  ///   Work that may not be skipped then runs on the cooperative pool.
+  /// - Parameter isOptional: Whether to skip `work` if the pool has no thread and the system cannot create one. If
+  ///   false, `work` runs on the cooperative pool in that case.
   package func run(isOptional: Bool = false, _ work: @escaping @Sendable () -> Void) {
     let (isTaken, woken) = state.withLock { state -> (Bool, ThreadSignal?) in
       let woken = state.idle.popLast()

@@ -30,7 +30,7 @@ package struct SystemThread: Sendable {
     self.handle = handle
   }
 
-  /// The entry point of a new thread, which is called with the body that was retained for the thread.
+  /// The entry point of a new thread. It is called with the body that was retained for the thread.
   private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
     argument in
     if let argument = unsafe argument {
@@ -163,8 +163,8 @@ package final class Monitor<State>: Sendable {
 
   /// Returns the time of `instant` on the monotonic clock, assuming that the machine is not suspended before `instant`.
   ///
-  /// `timespec` is accessed as two words, because the module that declares its members, and thus whether this file may
-  /// use the members' names, depends on the kind of build.
+  /// `timespec` is accessed as two words and not by the names of its members. Which module declares the members depends
+  /// on the kind of build, so in some builds, their names are not available in this file.
   private static func monotonicTime(of instant: ContinuousClock.Instant) -> timespec {
     var now = unsafe unsafeBitCast((0, 0), to: timespec.self)
     unsafe clock_gettime(CLOCK_MONOTONIC, &now)

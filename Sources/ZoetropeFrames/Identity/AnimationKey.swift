@@ -5,7 +5,7 @@ public struct AnimationKey: Sendable, Hashable {
   /// The rendition of the bitmaps: how the image's frames were rendered.
   package let rendition: Rendition
 
-  /// Creates the key of the image with the identity `content`, in `rendition`.
+  /// Creates the key of the image whose identity is `content`, rendered as `rendition` describes.
   public init(content: ContentIdentity, rendition: Rendition) {
     self.content = content
     self.rendition = rendition

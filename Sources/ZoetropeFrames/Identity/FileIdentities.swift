@@ -1,7 +1,7 @@
 internal import Synchronization
 package import SystemPackage
 
-/// A map from the stamps of files that have been hashed to the identities of those files, which avoids hashing a file
+/// A map that gives the identity of each file that has been hashed, keyed by the file's stamp. It avoids hashing a file
 /// again.
 ///
 /// The map holds at most ``capacity`` entries, and is cleared when it is full. Hashing a file again is cheap (tens of
@@ -47,7 +47,7 @@ extension ContentIdentity {
   }
 
   /// Computes the identity of the file at `path` like ``init(contentsOf:)``, for threads without a task. `isCancelled`
-  /// replaces the check whether the task is cancelled.
+  /// takes the place of the check for cancellation of the task.
   package init(contentsOf path: FilePath, isCancelled: () -> Bool) throws(AnimatedImageError) {
     self = try Self.opened(path) { file throws(AnimatedImageError) in
       try Self(of: file, knowing: .shared, now: FileStamp.now(), isCancelled: isCancelled)
@@ -112,7 +112,7 @@ extension ContentIdentity {
 }
 
 extension AnimatedImage {
-  /// Returns the identity of the file's bytes, under which the image's frames are cached.
+  /// Returns the identity of the file's bytes. The image's frames are cached under this identity.
   ///
   /// The identity is computed once for all copies of the image, on one of the library's threads, by reading the whole
   /// file 1 MiB at a time. If this process has already hashed the file and the file's device, inode, size and times are

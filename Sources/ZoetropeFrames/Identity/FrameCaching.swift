@@ -39,7 +39,7 @@ public protocol FrameCaching: Sendable {
   /// If the backing cache is a ``FrameStore``, a frame that is decoded for one format is stored in all formats of the
   /// same family, and ``FrameLoader`` opens files and shows their posters from the store.
   var backing: (any FrameCaching)? { get }
-  /// Returns the identity of the image's bytes that this cache uses in its keys. Default: the identity in this process,
+  /// Returns the identity that this cache uses in its keys for `image`. Default: the identity in this process,
   /// ``AnimatedImage/contentIdentity()``.
   ///
   /// This method may read the whole file.
@@ -82,7 +82,7 @@ package protocol QuickCaching: FrameCaching {
   /// one player cannot starve another.
   func hold(_ animation: AnimationKey) -> FrameHold
   /// Returns the bitmap and index of the last frame in `range` whose bitmap is in memory, or nil if there is none. A
-  /// replay may start from that frame.
+  /// replay can start from that frame.
   func lastBitmap(in range: Range<Int>, of animation: AnimationKey) -> (index: Int, bitmap: Bitmap)?
 }
 
@@ -93,9 +93,9 @@ package protocol FormatKeeping: FrameCaching {
   func filler(
     ofFamily rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
   ) -> (any FrameFilling)?
-  /// Removes the frames in `format` of the image with this content.
+  /// Removes the frames that are stored in `format` for the image with this content.
   func remove(_ content: ContentIdentity, in format: FrameFormat)
-  /// Removes the frames, of all images, that are in a format with the same name as `format`.
+  /// Removes all frames that are stored in a format with the same name as `format`, whatever image they belong to.
   func removeAll(in format: FrameFormat)
 }
 

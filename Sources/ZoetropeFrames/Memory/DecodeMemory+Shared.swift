@@ -1,6 +1,7 @@
 import ZoetropeCodec
 
 extension DecodeMemory {
-  /// The account that the whole process shares. Its limit is half of the default limit of a ``MemoryBudget``.
+  /// The process-wide account of the memory for frames decoded ahead and for spare blocks. Its limit is half of the
+  /// default limit of a ``MemoryBudget``.
   static let shared = DecodeMemory(byteLimit: MemoryBudget.defaultByteLimit / 2)
 }

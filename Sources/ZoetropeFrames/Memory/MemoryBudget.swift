@@ -15,7 +15,7 @@ public final class MemoryBudget: Sendable {
   package enum Kind: Sendable { case frames, checkpoints, images }
 
   private let limit: Atomic<Int>
-  /// The ``MemoryPressure/shift`` of the pressure that the caller has set. `foundShift` is that of the measured
+  /// The ``MemoryPressure/shift`` of the pressure that the caller has set. `foundShift` is the shift of the measured
   /// pressure.
   private let shift = Atomic<Int>(0)
   private let foundShift = Atomic<Int>(0)
@@ -31,8 +31,8 @@ public final class MemoryBudget: Sendable {
   /// two threads that evict at the same time would each free the whole excess.
   private let evictions = Atomic<Int>(0)
   private let watch: PressureWatch
-  /// Whether this budget also limits the memory that is reserved for the next frames of players to a quarter of the
-  /// budget's limit. The reserved memory is not charged to the budget.
+  /// Whether this budget also limits the memory that players reserve for their next frames. That limit is a quarter of
+  /// the budget's own limit. The reserved memory is not charged to the budget.
   private let boundsPixelMemory: Bool
 
   private struct Members: Sendable {
@@ -112,7 +112,7 @@ public final class MemoryBudget: Sendable {
 
   /// Returns whether the control group has less room than the budget could use. `before` is the previous result. If it
   /// was true, the result becomes false again only when the room exceeds what the budget could use by at least a
-  /// quarter, so that the reports do not alternate rapidly.
+  /// quarter, so that the result does not keep changing.
   package func lacksRoom(since before: Bool) -> Bool {
     let limit = pressedLimit
     let ceiling = ceiling.load(ordering: .relaxed)
@@ -122,8 +122,8 @@ public final class MemoryBudget: Sendable {
 
   /// Takes a reading with `read`, records the room in the control group, and returns the reading. Nothing is evicted.
   ///
-  /// The number of held bytes may change while `read` runs. The lower of the numbers before and after it is used, so
-  /// that the ceiling is never set too high.
+  /// The number of held bytes may change while `read` runs. This method uses the lower of the numbers before and after
+  /// the call of `read`, so that the ceiling is never set too high.
   package func fit(_ read: () -> MemoryReading) -> MemoryReading {
     let before = byteCount
     let reading = read()
@@ -249,9 +249,9 @@ public final class MemoryBudget: Sendable {
       || used(for: .images) > limit(for: .images)
   }
 
-  /// Evicts what exceeds the limits. If another thread is already evicting, this method does not wait for that thread.
-  /// That thread checks the limits again when it has finished, because a hold that ends in the meantime may make more
-  /// memory releasable.
+  /// Evicts what exceeds the limits. If another thread is already evicting, this method returns without waiting, and
+  /// the other thread checks the limits again when it has finished. This is necessary because a hold that ends in the
+  /// meantime may make more memory releasable.
   private func evict() {
     guard exceedsLimits else { return }
     guard evictions.add(1, ordering: .acquiringAndReleasing).oldValue == 0 else { return }

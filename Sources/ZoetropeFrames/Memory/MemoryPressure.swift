@@ -19,7 +19,7 @@ package struct MemoryPressure: Sendable, Hashable, Comparable {
   /// The level below this level, or ``none`` if this is the lowest level.
   var lower: MemoryPressure { Self.allLevels.last { $0 < self } ?? .none }
 
-  /// Returns whether memory is less short at the level `left` than at the level `right`.
+  /// Returns whether `left` is a lower level of pressure than `right`.
   package static func < (left: MemoryPressure, right: MemoryPressure) -> Bool {
     left.shift < right.shift
   }
@@ -99,8 +99,8 @@ package struct PressureGauge: Sendable, Hashable {
   /// Returns the level of a single reading, given the previous reading.
   ///
   /// At 5 % stall, interactive work feels slow. A group that reads large files keeps reaching its limit, because file
-  /// pages are charged to the group until they are reclaimed. Reaching the limit is a shortage only if the pages other
-  /// than inactive file pages also fill the limit.
+  /// pages are charged to the group until they are reclaimed. Reaching the limit is therefore a shortage only if pages
+  /// other than inactive file pages fill at least 85 % of the limit.
   private static func level(of reading: MemoryReading, after last: MemoryReading?) -> MemoryPressure
   {
     let fill: Double? =
@@ -137,7 +137,7 @@ package final class PressureWatch: Sendable {
   private let running = Atomic<Bool>(false)
   private let findings = Mutex(Findings())
   private let interval: Duration
-  /// The number of held bytes at which the room is read before the interval has passed.
+  /// The number of held bytes at which the room in the control group is read early, before the interval has passed.
   private let nextLook = Atomic<Int>(PressureWatch.threshold)
   private let clock: any Clock<Duration>
   private let read: @Sendable () -> MemoryReading
@@ -160,7 +160,7 @@ package final class PressureWatch: Sendable {
   }
 
   private static let machine = MachineMemory()
-  /// The number of bytes of room below which charging more bytes does not trigger another reading.
+  /// If less room than this number of bytes is left, charging more bytes does not trigger another reading.
   private static let leastRoom = 4 << 20
 
   /// Whether the watch starts when there is something to monitor. When this is set to false, a running task ends at its
@@ -300,9 +300,9 @@ package enum MemoryFacts {
     return counters
   }
 
-  /// Parses the ten-second averages of a pressure-stall file. These are the percentages of time in which some tasks
-  /// waited for memory and in which all tasks waited for memory. Returns nil if the file contains no average for some
-  /// tasks.
+  /// Parses the ten-second averages of a pressure-stall file: `some`, the percentage of time in which some tasks waited
+  /// for memory, and `full`, the percentage of time in which all tasks waited. Returns nil if the file contains no
+  /// average for `some`.
   package static func stall(_ text: String) -> (some: Double, full: Double)? {
     var some: Double?
     var full: Double?

@@ -53,8 +53,8 @@ public struct AnimatedImage: Sendable {
     try self.init(contentsOf: path.filePath, options: options) { Task.isCancelled }
   }
 
-  /// Opens the file at `path` like ``init(contentsOf:options:)``, for threads without a task. `isCancelled` replaces
-  /// the check whether the task is cancelled.
+  /// Opens the file at `path` like ``init(contentsOf:options:)``, for threads without a task. `isCancelled` takes the
+  /// place of the check for cancellation of the task.
   package init(
     contentsOf path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
@@ -104,8 +104,8 @@ public struct AnimatedImage: Sendable {
     state.openingFrame = pixels.flatMap { OpeningFrame($0, memory: .shared) }
   }
 
-  /// Creates the image in `source` from `scan`, in which it has already been decided whether to keep a truncated last
-  /// frame.
+  /// Creates the image in `source` from `scan`. Whether a truncated last frame is kept has already been decided, and
+  /// `scan` contains the result.
   package init(
     settled scan: ScannedImage, scannedAs format: AnimationFormat, source: any ByteSource,
     options: DecodingOptions
@@ -140,7 +140,7 @@ public struct AnimatedImage: Sendable {
       format: header.format, byteOffset: 6)
   }
 
-  /// Creates an image of the part of `source` that has been scanned so far, without any checks. `scan` must have at
+  /// Creates, without any checks, an image of the part of `source` that has been scanned so far. `scan` must have at
   /// least one frame.
   init(
     arrived scan: ScannedImage, header: ImageHeader, source: any ByteSource,

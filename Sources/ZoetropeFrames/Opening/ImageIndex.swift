@@ -60,8 +60,8 @@ public struct ImageIndex: Sendable, Hashable {
 
   /// Creates an index from its stored bytes.
   ///
-  /// The bytes may come from an untrusted source: an index that could cause failures that a damaged file cannot cause
-  /// is rejected. A forged index leads to wrong pictures, just as a forged file does.
+  /// The bytes may come from an untrusted source: an index is rejected if it could cause failures that a damaged file
+  /// cannot cause. A forged index leads to wrong pictures, just as a forged file does.
   ///
   /// - Throws: `invalidImageIndex` if the bytes are not an intact index of this version.
   public init(bytes: [UInt8]) throws(AnimatedImageError) {

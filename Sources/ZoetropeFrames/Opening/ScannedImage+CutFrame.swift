@@ -3,8 +3,8 @@ extension ScannedImage {
   /// it is the only frame and has at least one pixel, or if partial frames are requested and it has at least one pixel.
   ///
   /// - Returns: The frame's pixels if the frame is kept, is the only frame, and `options` select the fast decoder;
-  ///   otherwise nil. Returning the pixels saves most of the time until such a frame can be shown, because that time is
-  ///   spent on decoding.
+  ///   otherwise nil. The pixels are returned so that such a frame need not be decoded again, which would take most of
+  ///   the time until it is shown.
   /// - Throws: `truncated` if no pixel of the truncated frame can be decoded and the file has no other frame and no
   ///   static image.
   mutating func settleCutFrame(

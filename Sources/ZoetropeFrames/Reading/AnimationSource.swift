@@ -189,8 +189,8 @@ extension ImageOrigin {
 }
 
 extension DecodeThreads {
-  /// Runs `work` on one of these threads and returns its result. The flag passed to `work` is raised when the calling
-  /// task is cancelled.
+  /// Runs `work` on one of the threads of this pool and returns the result of `work`. The flag passed to `work` is
+  /// raised when the calling task is cancelled.
   ///
   /// - Throws: `cancelled` immediately if the calling task is already cancelled; otherwise the errors of `work`.
   package func value<Value: Sendable>(

@@ -4,8 +4,8 @@ public struct CompositedFrame: Sendable {
   public let index: Int
   /// The canvas after the frame was drawn.
   public let bitmap: Bitmap
-  /// A rectangle that contains every difference between this bitmap and that of the previous frame, clipped to the
-  /// canvas. For the first frame, it is the whole canvas.
+  /// A rectangle, clipped to the canvas, that contains every difference between this bitmap and the bitmap of the
+  /// previous frame. For the first frame, it is the whole canvas.
   public let dirtyRect: PixelRect
   /// The damage found in the frame, or nil if there is none.
   public let damage: Damage?

@@ -8,7 +8,7 @@ package struct DistinctFrames {
   private var thumbnails: [[UInt8]] = []
   private var steps: [Step] = []
   private let crop: Rendering?
-  /// The index of the frame that was added last, or nil if the next frame must be compared with no other.
+  /// The index of the frame that was added last, or nil if no frame was added yet or adding the last frame failed.
   private var last: Int?
 
   private static let side = 16

@@ -1,6 +1,7 @@
 /// The source of the frames of an image that have not arrived yet.
 package protocol FrameArrivals: AnyObject, Sendable {
-  /// Returns the part of the image that has arrived after its first `known` frames.
+  /// Returns the part of the image that has arrived after the first frames, which the caller already knows. `known` is
+  /// the number of these frames.
   func arrival(after known: Int) -> FrameArrival
   /// Waits until frame `index` has arrived or it is known that no more frames will arrive. Returns false if the task is
   /// cancelled first.

@@ -37,7 +37,8 @@ public final class FrameReader {
 
   /// Creates a reader at the start of `image`.
   ///
-  /// - Parameter threshold: The total number of pixels of all frames above which frames are decoded on several threads.
+  /// - Parameter threshold: Frames are decoded on several threads if all frames together have more pixels than this
+  ///   number.
   package convenience init(_ image: AnimatedImage, sharingAbove threshold: Int) {
     self.init(image, sharingAbove: threshold, memory: .shared)
   }

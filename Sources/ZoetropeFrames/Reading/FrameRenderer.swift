@@ -11,8 +11,8 @@ package struct FrameRenderer: Sendable {
   package let scaler: FrameScaler?
   /// The frame rendered last, scaled and converted, or nil before the first frame.
   private var last: RenderedFrame?
-  /// The error to throw because rendered frames would be too large, or nil if they are not. If there is an error, there
-  /// is no ``scaler``.
+  /// The error to throw if rendered frames would be too large, otherwise nil. If there is an error, there is no
+  /// ``scaler``.
   private let refusal: AnimatedImageError?
 
   /// The number of bytes of the bitmaps that are kept to render the next frame, or 0 if frames are used as decoded.
@@ -94,8 +94,8 @@ private final class RenderedFrame: Sendable {
   private let scaled = Mutex<Canvas?>(nil)
   private let converted = Mutex<Canvas?>(nil)
 
-  /// Scales the part of `bitmap` that depends on `changed`, and returns the scaled bitmap and the region of it that was
-  /// redrawn. For the first frame, `changed` must be the whole bitmap.
+  /// Updates the scaled bitmap after the rectangle `changed` of `bitmap` has changed. Returns the scaled bitmap, and
+  /// the region of it that was redrawn. For the first frame, `changed` must be the whole bitmap.
   func scale(
     _ bitmap: Bitmap, changed: PixelRect, _ scaler: FrameScaler, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> (Bitmap, dirty: PixelRect) {

@@ -3,7 +3,7 @@
 ///
 /// A conforming value owns no reader. The list of frames may grow, but a known frame never changes.
 package protocol ImageOrigin: Sendable {
-  /// The format of the file, which is mentioned in errors.
+  /// The file's format, which errors mention.
   var format: AnimationFormat { get }
   /// The size of every composited frame.
   var canvasSize: PixelSize { get }
@@ -61,8 +61,8 @@ extension ImageOrigin {
   ) throws(AnimatedImageError) -> ContentIdentity? { nil }
   package func noteDecoded(_ index: Int) {}
 
-  /// Returns a copy of the image with a reading state of its own. The readers that a ``ReadingState`` keeps read from
-  /// such a copy. If they read from the image itself, they would retain the state that retains them.
+  /// Returns a copy of the image with a reading state of its own. A ``ReadingState`` gives its own readers such a copy
+  /// to read from. If they read from the image itself, they would retain the state that retains them.
   func detached(chargedTo budget: MemoryBudget? = nil) -> Self {
     var copy = self
     copy.state = ReadingState(knowing: state, budget: budget ?? state.ownBudget)

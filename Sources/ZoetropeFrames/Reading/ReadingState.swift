@@ -50,20 +50,21 @@ package final class ReadingState: Sendable {
     set { contents.withLock { $0.identity = newValue } }
   }
 
-  /// The identity of the image's bytes in a store, together with the secret of the store and the stamp of the file.
+  /// The identity that a store uses for the image's bytes, together with the secret of the store and the stamp of the
+  /// file.
   package typealias StoredIdentity = (
     secret: HashSecret, stamp: FileStamp?, identity: ContentIdentity
   )
 
-  /// The identity of the image's bytes in the store that was queried last, or nil until a store has been queried.
+  /// The identity that the store queried last uses for the image's bytes, or nil until a store has been queried.
   package var storedIdentity: StoredIdentity? {
     get { contents.withLock { $0.storedIdentity } }
     set { contents.withLock { $0.storedIdentity = newValue } }
   }
 
-  /// The threads on which the image is looked up in a store. If the identity of the image in a store is known, the
-  /// lookup is short and runs on the threads for checks instead of those for loads. (If the file was touched or the
-  /// store is a different one, the file is hashed once more, also on the threads for checks.)
+  /// The threads on which the image is looked up in a store. If ``storedIdentity`` is known, the lookup is short and
+  /// runs on the threads for checks, otherwise on the threads for loads. (If the file was touched or the store is a
+  /// different one, the file is hashed once more, also on the threads for checks.)
   package var lookupThreads: DecodeThreads { storedIdentity == nil ? .loading : .checking }
 
   /// The pixels of the only frame, if opening the image had to decode that frame. Nil after they were used.
@@ -72,7 +73,7 @@ package final class ReadingState: Sendable {
     set { contents.withLock { $0.openingFrame = newValue } }
   }
 
-  /// The frames from which replays may start, in the cache that was used last.
+  /// The frames, in the cache that was used last, from which replays can start.
   var shownFrames: ShownFrames? {
     get { contents.withLock { $0.shownFrames } }
     set {

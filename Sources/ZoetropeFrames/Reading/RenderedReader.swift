@@ -57,7 +57,7 @@ package final class RenderedReader {
     set { reader.lastWanted = newValue }
   }
 
-  /// Whether each frame is read only once, and frames are read in order.
+  /// Whether the frames are read in order and only once.
   var isOnePass: Bool {
     get { reader.isOnePass }
     set { reader.isOnePass = newValue }

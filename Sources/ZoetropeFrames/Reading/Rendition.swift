@@ -1,8 +1,8 @@
 /// A description of how the frames of an image were rendered before they were cached.
 ///
 /// A rendition contains everything that affects pixels and nothing else: no delays or play counts. Equivalent
-/// renderings have equal renditions. For example, if the box leaves the canvas at its size, nothing is scaled, whatever
-/// the filter.
+/// renderings have equal renditions. For example, if a rendering does not scale the canvas, its filter makes no
+/// difference.
 public struct Rendition: Sendable, Hashable {
   /// The size of the bitmaps.
   package let size: PixelSize
@@ -100,7 +100,7 @@ extension Rendition {
     if let refusal = refusal(limits) { throw refusal }
   }
 
-  /// Returns the error to throw because the scaled size exceeds `limits`, or nil if it does not.
+  /// Returns the error to throw if the scaled size exceeds `limits`, otherwise nil.
   func refusal(_ limits: DecodingLimits) -> AnimatedImageError? {
     guard scaling != nil else { return nil }
     let allowed = min(limits.canvasPixels, Self.maximumPixels)

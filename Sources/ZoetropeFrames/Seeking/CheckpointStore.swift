@@ -63,9 +63,9 @@ package final class CheckpointStore: Sendable {
   /// Returns the cost of a replay, in nanoseconds, above which a checkpoint is worthwhile.
   ///
   /// Before the canvas of a checkpoint is drawn on, it is copied to a new block of memory, whose pages the system must
-  /// map. This takes about 0.75 ns per byte, which is about the time that decoding a small frame takes. A checkpoint
-  /// per frame would therefore double the time of a first pass. With the spacing chosen here, the copies add an eighth
-  /// to that time, and a jump replays at most 4 ms, unless a single copy takes longer.
+  /// map. This takes about 0.75 ns per byte of the canvas, and in total about as long as decoding a small frame. A
+  /// checkpoint per frame would therefore double the time of a first pass. With the spacing chosen here, the copies add
+  /// an eighth to that time, and a jump replays at most 4 ms, unless a single copy takes longer.
   private static func startCost(_ canvasCost: Int) -> Int {
     let copy = canvasCost / 4 * 3
     return max(copy, min(8 * copy, 4_000_000))

@@ -37,8 +37,8 @@ package struct ReplayCosts: Sendable {
   }
 
   private static let greatestSum = Int.max / 4
-  /// The number of frames up to which frames can always be appended. Even with so many frames, each frame may cost up
-  /// to a minute.
+  /// Appending a frame always succeeds up to this number of frames. Even then, the cost of a frame can be as high as a
+  /// minute.
   private static let mostAppended = 1 << 25
 
   /// Appends the cost of another frame, unless the sum of all costs could then become too large.

@@ -2,12 +2,12 @@ internal import Synchronization
 
 /// The results of a replay, which are kept so that further steps back need not repeat the replay.
 ///
-/// For each frame of the replayed range, the trail keeps a patch: the pixels of that frame that the next frame changes.
-/// The trail also keeps the picture of the frame at the current position. A step back restores one patch, so its cost
-/// is proportional to the change, as it is for a step forward. (If whole frames were kept, the copy of the canvas would
-/// make a step back eight times as expensive as a step forward for small changes.) If there is no room for all patches,
-/// those at the start of the range are left out. In this case, canvases are also kept during the replay. They bound the
-/// length of replays, so that each frame is decoded about twice instead of once per step.
+/// For each frame of the replayed range, the trail keeps a patch: the frame's pixels in the areas that the next frame
+/// changes. The trail also keeps the picture of the frame at the current position. A step back restores one patch, so
+/// its cost is proportional to the change, as it is for a step forward. (If whole frames were kept, the copy of the
+/// canvas would make a step back eight times as expensive as a step forward for small changes.) If there is no room for
+/// all patches, those at the start of the range are left out. In this case, canvases are also kept during the replay.
+/// They bound the length of replays, so that each frame is decoded about twice instead of once per step.
 struct ReplayTrail: ~Copyable {
   private struct Patch {
     let pixels: [SavedRect]
@@ -20,8 +20,8 @@ struct ReplayTrail: ~Copyable {
   private let bounds: PixelRect
   private let bytesPerPixel: Int
   private let canvasCost: Int
-  /// The patches, each of which turns the picture of a frame's successor into the picture of that frame. The first
-  /// patch is that of frame `firstKept`, and the others follow in order.
+  /// The patches of consecutive frames, beginning with frame `firstKept`. The patch of a frame turns the picture of the
+  /// next frame back into the picture of that frame.
   private var patches: [Patch] = []
   /// The canvases kept during replays, keyed by the index of the frame that is drawn on each canvas.
   private var canvases: [Int: Bitmap] = [:]
@@ -30,7 +30,7 @@ struct ReplayTrail: ~Copyable {
   private var position = -1
   private var firstKept = 0
   private var stretch = 0..<0
-  /// The distance from one canvas to the next in frames, or 0 if no canvases are kept.
+  /// The distance, in frames, from one canvas to the next, or 0 if no canvases are kept.
   private var spacing = 0
   private var patchCost = 0
 
@@ -45,8 +45,8 @@ struct ReplayTrail: ~Copyable {
   /// The number of bytes that the trail holds.
   var cost: Int { patchCost + (canvases.count + (picture == nil ? 0 : 1)) * canvasCost }
 
-  /// Prepares for a replay of the frames in `stretch`. The frame after `stretch` is the one that will be shown.
-  /// `capacity` is the room for the trail, counted in canvases.
+  /// Prepares for a replay of the frames in `stretch`. The frame after `stretch` is the frame to be shown. `capacity`
+  /// is the room for the trail, counted in canvases.
   mutating func begin(_ stretch: Range<Int>, capacity: Int) {
     patches.removeAll(keepingCapacity: true)
     patchCost = 0
@@ -78,7 +78,7 @@ struct ReplayTrail: ~Copyable {
     if wantsCanvas(at: index) { canvases[index] = canvas }
   }
 
-  /// Keeps those pixels of `frame` that the next frame changes, if there is room for them.
+  /// Keeps the pixels of `frame` in the areas that the next frame changes, if there is room for these pixels.
   mutating func keep(_ frame: CompositedFrame) throws(AnimatedImageError) {
     guard frame.index == firstKept + patches.count, frame.index < stretch.upperBound else { return }
     let canvas = Canvas(frame.bitmap)
@@ -90,7 +90,7 @@ struct ReplayTrail: ~Copyable {
     patchCost += cost
   }
 
-  /// Ends the replay at `frame`, which is shown now and from which steps back start.
+  /// Ends the replay at `frame`, the frame to be shown. The next steps back start from it.
   mutating func arrive(at frame: CompositedFrame) {
     // Without patches, for example after `removeAll()`, no step back could start from the picture of `frame`.
     guard !patches.isEmpty else { return }
@@ -137,8 +137,8 @@ struct ReplayTrail: ~Copyable {
 
   private func room(of capacity: Int) -> Int { max(capacity - canvases.count - 1, 1) * canvasCost }
 
-  /// Returns the first frame in `stretch` for which the patches from that frame to the end of `stretch` fit into `room`
-  /// bytes.
+  /// Returns the first frame in `stretch` such that the patches from that frame to the end of `stretch` take no more
+  /// bytes than `room`.
   private func first(of stretch: Range<Int>, fitting room: Int) -> Int {
     var first = stretch.upperBound
     var sum = 0
@@ -168,8 +168,8 @@ struct ReplayTrail: ~Copyable {
   }
 }
 
-/// The ``ReplayTrail`` of one reader, charged to a memory budget. The budget can release the trail, because an idle
-/// reader cannot release anything itself.
+/// The ``ReplayTrail`` of one reader, charged to a memory budget. The budget releases the trail when it needs the
+/// memory, because an idle reader cannot do so itself.
 final class ChargedTrail: Sendable {
   let share = BudgetShare(.checkpoints)
   private let store: CheckpointStore
@@ -188,8 +188,8 @@ final class ChargedTrail: Sendable {
   /// Whether the trail holds nothing.
   var isEmpty: Bool { share.heldBytes == 0 }
 
-  /// Calls `body` with the trail, which `body` may change. Then charges the change in the memory that the trail holds
-  /// to the budget and the store.
+  /// Calls `body` with the trail, which `body` may change. If the trail then holds more or less memory than before,
+  /// charges the difference to the budget and the store.
   func withTrail<Result: Sendable>(
     _ body: (inout ReplayTrail) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {

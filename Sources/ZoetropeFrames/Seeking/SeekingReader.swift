@@ -12,9 +12,9 @@ public final class SeekingReader {
   /// Whether ``reader`` was created while further frames could still arrive.
   private var isGrowing = false
   private let store: CheckpointStore
-  /// Finds the last frame of a range from which a replay may start. The picture of that frame must be available, and
-  /// the next frame must be drawn directly onto that picture. Returns nil if there is no such frame. Default: a closure
-  /// that returns nil.
+  /// Searches a range of frames for the last one after which a replay can continue. The picture of that frame must be
+  /// available, and the next frame must be drawn directly onto that picture. Returns nil if there is no such frame.
+  /// Default: a closure that returns nil.
   var shownCanvas: @Sendable (Range<Int>) -> (index: Int, canvas: Bitmap)? = { _ in nil }
   private let trail: ChargedTrail
   /// The longest backward move, in frames, that counts as a step back, after which further steps are expected. A longer
@@ -22,9 +22,9 @@ public final class SeekingReader {
   private static let longestStep = 8
   /// Whether the reader offers the store a checkpoint for every frame that it draws.
   private var keepsCheckpoints: Bool
-  /// Whether the caller already has the frames between the frame returned last and the requested frame, and continues
-  /// in order after that. After a jump, the reader then keeps only one canvas, that of the requested frame, for the
-  /// next jump to that frame.
+  /// Whether the caller goes through the frames in order, skipping only frames that it already has. If the reader jumps
+  /// because of such a skip, it then keeps only one canvas, that of the requested frame, for the next jump to that
+  /// frame.
   package var isFollowingOrder = false
   /// Whether frames are read only once and in order, which makes checkpoints useless.
   var isOnePass = false
@@ -115,7 +115,7 @@ public final class SeekingReader {
   /// Releases the memory that is reserved for the next frames.
   package func rest() { reader?.rest() }
 
-  /// Returns the canvas on which the frame after the one returned last is drawn.
+  /// Returns the canvas for the frame that follows the frame returned last.
   func canvas() throws(AnimatedImageError) -> Bitmap {
     try reader(knowing: max(lastIndex, 0)).canvas()
   }
@@ -226,9 +226,9 @@ public final class SeekingReader {
     return frame
   }
 
-  /// Returns the start of a backward replay: a starting point at or before `start`, as far back as the replay stays
-  /// cheap and its patches fit. A longer range better justifies the two canvas copies that stepping back through the
-  /// range takes.
+  /// Returns the start of the replay for a step back: the earliest starting point, at or before `start`, from which the
+  /// replay is still short and its patches fit. A longer range better justifies the two canvas copies that stepping
+  /// back through the range takes.
   private func earlier(
     than start: (index: Int, canvas: Bitmap?), for index: Int
   ) throws(AnimatedImageError) -> (index: Int, canvas: Bitmap?) {

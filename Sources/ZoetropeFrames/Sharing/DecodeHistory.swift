@@ -1,7 +1,7 @@
 /// A thread that may itself decode the frames it requests, if they are likely to be decoded quickly. Waking another
 /// thread instead takes longer than a quick decode, and costs as much as decoding many frames.
 package protocol QuickThread: AnyObject, Sendable {
-  /// Accepts `work`, which is expected to take `time`, and returns whether the thread has accepted it. The thread
+  /// Offers the thread `work`, which is expected to take `time`, and returns whether the thread accepts it. The thread
   /// accepts the work if the caller runs on this thread, if nothing else is due on this thread within `time`, and if
   /// `isReady` returns true. `isReady` is called last.
   func offer(

@@ -1,6 +1,6 @@
 extension SharedFrames {
   /// Returns a rectangle that contains all differences between the bitmaps of the frames `previous` and `index`. If
-  /// there is no previous frame, returns the whole bitmap.
+  /// there is no previous frame, returns the rectangle of the whole bitmap.
   ///
   /// A frame's bitmap does not depend on the order in which frames are played. The two bitmaps can therefore differ
   /// only where the frames from the earlier one to the later one cleared or drew something.

@@ -6,9 +6,10 @@ internal import Synchronization
 /// late policy, and schedulers that show the same part of the animation share its decoding. Consumers whose positions
 /// have drifted apart use separate decoding positions, of which there are at most four.
 ///
-/// The memory in use consists of the frames that consumers hold (see ``PlaybackOptions/decodeAhead``), the last
-/// `keeping` frames shown, and one canvas per decoding position. While nothing plays or waits for a frame, the frames
-/// last shown and the canvases are charged to the ``MemoryBudget`` and released on demand.
+/// The memory in use consists of the frames that consumers hold (see ``PlaybackOptions/decodeAhead``), a few of the
+/// frames shown last (their number is set when this object is created), and one canvas per decoding position. While
+/// nothing plays or waits for a frame, the frames last shown and the canvases are charged to the ``MemoryBudget`` and
+/// released on demand.
 public final class SharedFrames: Sendable {
   /// The maximum number of decoding positions.
   static let maximumPositions = 4
@@ -83,7 +84,8 @@ public final class SharedFrames: Sendable {
   ///     before the first frame, to compute its ``ContentIdentity``. The frames of a ``StreamedImage`` are cached once
   ///     the stream is complete; the frames of a ``RemoteImage`` are cached only if `identity` is given.
   ///   - identity: The identity of the image, if it is known, which avoids reading the whole file. Default: nil.
-  ///   - keeping: The number of frames that are kept after they were shown, for consumers that are slightly behind. Default: 2.
+  ///   - keeping: The number of frames that are kept after they were shown, for consumers that are slightly behind.
+  ///     Default: 2.
   ///   - budget: The memory budget to which canvases are charged. Default: nil, which selects the budget of the image:
   ///     ``MemoryBudget/shared``, unless the image was opened with another budget.
   public convenience init(
@@ -205,8 +207,8 @@ public final class SharedFrames: Sendable {
     return try outcome.get()
   }
 
-  /// Returns an identifier for a call that waits for a frame, which serves as the call's `user`. If bytes never have to
-  /// be fetched, all calls have the same identifier and so share one decoding position. Otherwise concurrent calls have
+  /// Returns an identifier, to be passed as `user`, for a call that waits for a frame. If bytes never have to be
+  /// fetched, all calls have the same identifier and so share one decoding position. Otherwise concurrent calls have
   /// different identifiers and use separate positions, and consecutive calls continue at the same position.
   private func beginCall() -> Int {
     guard list.isFetched else { return 0 }

@@ -400,14 +400,14 @@ package final class StreamCore: FrameArrivals {
   }
 }
 
-/// The charge for the bytes of a stream that are in memory. The charge lasts until the bytes are freed, because an
-/// image of the stream may outlive the stream.
+/// The charge for the bytes of a stream that are in memory. Unless ``refund()`` ends it earlier, the charge lasts until
+/// the bytes are freed, because an image of the stream may outlive the stream.
 private final class StreamCharge: Sendable {
   private static let step = 1 << 16
 
   private let budget: MemoryBudget
-  /// The number of bytes that the stream has charged to the budget, or nil after ``refund()``, when the stream charges
-  /// nothing more. This happens, for example, when the holder of the stream's image takes over the charge.
+  /// The number of bytes that the stream has charged to the budget, or nil once ``refund()`` has been called, for
+  /// example because the holder of the stream's image has taken over the charge. The stream then charges nothing more.
   private let charged = Mutex<Int?>(0)
 
   init(_ budget: MemoryBudget) { self.budget = budget }

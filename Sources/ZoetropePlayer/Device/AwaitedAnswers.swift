@@ -5,17 +5,17 @@ import ZoetropeTerminal
 /// An answer that arrives after the terminal was released would reach the shell as if it had been typed. Before the
 /// player releases the terminal, it therefore waits a short time for outstanding answers.
 ///
-/// An answer to the probe can still reach the shell if playback ends before the answer arrives and the answer takes
-/// more than twice as long as the probe waited (at least 0.4 s; 2 s if the probe waited a second). Waiting longer would
-/// delay every exit on the many terminals that never answer. A process left behind to read the answer would also read
-/// what the user types to the shell.
+/// The probe queries the terminal before playback. An answer to it can still reach the shell if playback ends before
+/// the answer arrives, and the answer takes more than twice as long as the probe waited (at least 0.4 s; 2 s if the
+/// probe waited a second). Waiting longer would delay every exit on the many terminals that never answer. A process
+/// left behind to read the answer would also read what the user types to the shell.
 struct AwaitedAnswers: Sendable {
   /// The time after which the answer to the last query of the probe is no longer awaited, or nil if no answer is
   /// awaited.
   var probeEnd: ContinuousClock.Instant?
   /// Whether the terminal has reported mouse events.
   var hasMouse = false
-  /// The number of frames followed by a query that the terminal has not answered yet.
+  /// A query follows each frame. This is the number of frames whose queries the terminal has not answered yet.
   var frameCount = 0
 
   /// The time that the terminal took to answer a query when no output was pending.

@@ -28,8 +28,8 @@ struct TerminalDevice: Sendable {
     descriptor = found.rawValue
   }
 
-  /// Returns the size that the kernel reports. If `cell` is not nil, it determines the size of a cell instead of the
-  /// size in pixels that the kernel reports.
+  /// Returns the size that the kernel reports. If `cell` is not nil, it is the size of a cell, and the size in pixels
+  /// that the kernel reports is ignored.
   func size(cell: (width: Int, height: Int)?) -> ScreenSize {
     guard let size = FileDescriptor(rawValue: descriptor).terminalSize else {
       return ScreenSize(columns: 80, rows: 24)

@@ -23,8 +23,8 @@ enum TerminalGuard {
   nonisolated(unsafe) private static var bytes: UnsafeMutablePointer<UInt8>?
   nonisolated(unsafe) private static var byteCount = 0
   nonisolated(unsafe) private static var descriptor: Int32 = -1
-  /// The settings are stored behind a pointer, because the compiler gives a global variable of this type 57 bytes but
-  /// copies 60.
+  /// The line settings to restore. They are stored behind a pointer, because the compiler gives a global variable of
+  /// this type 57 bytes but copies 60.
   nonisolated(unsafe) private static var settings: UnsafeMutablePointer<termios>?
   private static let isArmed = Atomic(false)
 

@@ -7,7 +7,7 @@ struct PlayRequest: Sendable {
   var file: PlayedFile
   /// The files from which the user can choose. A single file has no list.
   var files = FileList(entries: [], current: 0)
-  /// Whether the list has a later file that is not known to be unusable.
+  /// Whether the list has a later file that may still turn out to be usable.
   var hasNextFile = false
   /// Whether the last frame stays on the screen until a key is pressed.
   var holds = true

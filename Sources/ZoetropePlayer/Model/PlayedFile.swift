@@ -10,7 +10,7 @@ struct PlayedFile: Sendable {
   let shortName: String
   let size: PixelSize
   let format: AnimationFormat
-  /// Whether part of the file's data was found to be lost when the file was opened.
+  /// Whether opening the file revealed that part of its data is lost.
   let isDamaged: Bool
   /// The frames that have arrived. The array is empty only at the beginning of a stream.
   private(set) var frames: [FrameControl]

@@ -8,9 +8,9 @@ import ZoetropeTerminal
 struct KernelSize: Hashable, Sendable {
   let screen: ScreenSize
 
-  /// The size of the terminal to which standard output, standard error or standard input belongs, in this order. If
-  /// none of them is a terminal, this is the size of the controlling terminal. If there is no controlling terminal
-  /// either, the size is given by `COLUMNS` and `LINES`, or is nil if these variables are not set.
+  /// The size of the first terminal among standard output, standard error and standard input. If none of them is a
+  /// terminal, this is the size of the controlling terminal. If there is no controlling terminal either, the size is
+  /// given by `COLUMNS` and `LINES`, or is nil if these variables are not set.
   static var current: KernelSize? {
     for descriptor in [FileDescriptor.standardOutput, .standardError, .standardInput] {
       if let size = KernelSize(descriptor) { return size }

@@ -9,7 +9,7 @@ import ZoetropeProcess
 /// terminal, so neither program interrupts an escape sequence of the other.
 struct PreviewOutput: Sendable {
   let isTerminal: Bool
-  /// Whether standard output is a pipe or a terminal, whose reader can go away.
+  /// Whether standard output is a pipe or a terminal. Both can lose their reader.
   let isStream: Bool
   let descriptor: FileDescriptor
   /// Whether ``descriptor`` is not shared with other processes, so that it may be made non-blocking.

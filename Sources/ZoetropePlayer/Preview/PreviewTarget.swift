@@ -21,8 +21,8 @@ struct PreviewTarget {
   let imageID: Int
   private let settings: PreviewSettings
 
-  /// The maximum number of pixels in a place. It is about twice that of an 8K screen; encoders take a few bytes for
-  /// each pixel.
+  /// The maximum number of pixels in a place. It is about twice the number of pixels of an 8K screen; encoders take a
+  /// few bytes for each pixel.
   private static let pixelLimit = 1 << 26
 
   /// Creates a target.

@@ -85,8 +85,8 @@ final class Player {
   /// Clears the screen before the picture of the next file is drawn.
   func clear() { write(painter.clear(model.stage)) }
 
-  /// Leaves the picture in the terminal's text. The next picture is drawn below it, in the room that `makeRoom` scrolls
-  /// in.
+  /// Leaves the picture in the terminal's text. The next picture is drawn below it, in the room that `makeRoom`
+  /// returns.
   func leavePicture(
     makeRoom: (
       _ model: PlayerModel, _ decoder: inout InputDecoder, _ typed: inout [InputEvent]

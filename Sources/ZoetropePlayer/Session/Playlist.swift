@@ -30,7 +30,7 @@ struct Playlist {
   /// The file that was opened last, or that was being opened when the wait for it ended.
   var input: InputFile { inputs[index] }
 
-  /// Whether there is a later file that is not known to be unusable.
+  /// Whether there is a later file that may still turn out to be usable.
   var hasNext: Bool { hasNext(after: index) }
 
   private func hasNext(after index: Int) -> Bool {
@@ -74,8 +74,8 @@ struct Playlist {
 
   /// The choice of the file to open.
   enum Request {
-    /// The next usable file (1) or the previous usable file (-1). If there is no usable file before the current one,
-    /// the current file is opened again, or else a later one.
+    /// The next usable file (1) or the previous usable file (-1). If no file before the current one is usable, the
+    /// current file is opened again, or a later file if the current file is not usable either.
     case step(Int)
     /// The file with a number, counted from 0, even if the file was skipped before.
     case file(Int)

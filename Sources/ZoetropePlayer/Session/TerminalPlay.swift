@@ -133,7 +133,7 @@ package struct TerminalPlay {
     player.terminal.changeEpilogue(Self.epilogue(below: player.model.stage.room))
   }
 
-  /// Scrolls in room for an inline picture, and returns the cells for the picture.
+  /// Scrolls the screen to make room for an inline picture, and returns the cells for the picture.
   private func inlineRoom(
     for image: OpenedInput, on screen: ScreenSize, in mode: DrawingMode, of device: TerminalDevice,
     _ capabilities: TerminalCapabilities, decoder: inout InputDecoder, typed: inout [InputEvent]

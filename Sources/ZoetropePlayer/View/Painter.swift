@@ -70,8 +70,8 @@ struct Painter {
       options: stage.encodingOptions(filter: filter))
   }
 
-  /// Returns the bytes that remove the picture and erase the screen or, for an inline picture, the rows from the first
-  /// row of the picture on.
+  /// Returns the bytes that remove the picture and erase the screen. For an inline picture, they erase only the first
+  /// row of the picture and all rows below it.
   mutating func clear(_ stage: Stage) -> [UInt8] {
     let row = stage.ownsScreen ? 1 : stage.room.row + 1
     return removePicture() + Array("\u{1B}[m\u{1B}[\(row)H\u{1B}[J".utf8)

@@ -4,8 +4,9 @@ import ZoetropeTerminal
 /// The zoom of the picture, and the position of its visible part.
 struct Viewport: Sendable, Hashable {
   private(set) var zoom = 1.0
-  /// The position of the visible part, horizontally and vertically. It is 0 in the middle, and -1 or 1 at an edge.
+  /// The horizontal position of the visible part. It is 0 in the middle, and -1 or 1 at an edge.
   private(set) var x = 0.0
+  /// The vertical position of the visible part, likewise from -1 to 1.
   private(set) var y = 0.0
 
   static let range = 0.05...32.0

@@ -18,7 +18,7 @@ package struct InputFile: Hashable {
     path = argument == "-" ? nil : FilePath(bytes: RawArguments.bytes(of: argument))
   }
 
-  /// Creates the input at `path`, which no argument names. The path comes from a list of files, or was found below the
+  /// Creates an input that no argument names. Its path, `path`, comes from a list of files, or was found below the
   /// directory `root`.
   package init(path: FilePath, below root: FilePath? = nil) {
     name = RawArguments.text(ofFound: path.bytes)
@@ -44,7 +44,8 @@ package struct InputFile: Hashable {
   }
 
   /// The input's directory, for names of outputs. It is relative to the directory argument below which the input was
-  /// found, or else as the user gave it. It never leads out of the output's directory.
+  /// found. If there is no such argument, it is the directory in the path that the user gave. It never leads out of the
+  /// output's directory.
   package var directory: [UInt8] {
     guard var path else { return [UInt8(ascii: ".")] }
     if let root { _ = path.removePrefix(root) }
@@ -71,11 +72,11 @@ package struct InputFile: Hashable {
 
   /// Opens the image. Reads standard input, a pipe or a device to its end first, unless a signal interrupts that.
   ///
-  /// Blocks until the input has been read or the file system has answered. Commands call this method without catching
-  /// signals (see ``Signals``). The player, which must react to keys, uses ``InputOpening``.
+  /// Blocks until such an input has been read, or until the file system has answered for a file. Commands call this
+  /// method without catching signals (see ``Signals``). The player, which must react to keys, uses ``InputOpening``.
   ///
   /// - Parameters:
-  ///   - store: The store that recognizes files which were opened before, so that these are not scanned again.
+  ///   - store: The store that recognises files which were opened before, so that these are not scanned again.
   ///   - isAbandoned: A closure that is called ten times a second while a pipe has no data. It returns true to give up.
   package func open(
     _ options: DecodingOptions, knownTo store: FrameStore? = nil,

@@ -3,7 +3,7 @@ internal import Zoetrope
 
 /// The inputs that a command line names: files, directories, and a list of file names.
 ///
-/// A directory is replaced by the animations in it, which are recognized by their extensions and sorted by name. Hidden
+/// A directory is replaced by the animations in it, which are recognised by their extensions and sorted by name. Hidden
 /// files are left out.
 package struct InputList: Hashable, Sendable {
   /// The FILE arguments.
@@ -26,11 +26,11 @@ package struct InputList: Hashable, Sendable {
     (self.list, self.endsNamesWithNull) = (list, endsNamesWithNull)
   }
 
-  /// Returns the inputs in order: those that arguments name, then those that the list names. A directory without
+  /// Returns the inputs in order: those named by arguments, then those named in the list. A directory without
   /// animations remains an input. Opening it fails, as for a missing file.
   ///
   /// - Parameter outputDirectory: The directory of the outputs. If it lies in a searched directory, it is left out,
-  ///   because it contains the outputs of earlier runs. An argument that names it is searched.
+  ///   because it contains the outputs of earlier runs. It is searched only if an argument names it.
   /// - Throws: A failure if the list cannot be read, if there is no input, or if standard input is named twice.
   package func inputs(
     outputDirectory: FilePath? = nil
@@ -41,7 +41,8 @@ package struct InputList: Hashable, Sendable {
     }
   }
 
-  /// Returns what the command line and the list name, in order. Directories are not replaced by their contents.
+  /// Returns the inputs that are named on the command line, followed by those named in the list. Directories are not
+  /// replaced by their contents.
   ///
   /// - Throws: The same failures as ``inputs(outputDirectory:)``.
   package func named() throws(CommandFailure) -> [InputFile] {

@@ -121,7 +121,7 @@ extension InputFile {
     }
   }
 
-  /// Waits until the file is complete, then opens it. `patience` is that of
+  /// Waits until the file is complete, then opens it. For `patience`, see
   /// ``openStream(_:isFollowed:patience:isAbandoned:)``.
   package func openFollowed(
     _ options: DecodingOptions, patience: Duration?

@@ -2,9 +2,9 @@ package import Zoetrope
 
 /// A blocking sequence of the states of a stream: first the current state, then the state after every change.
 ///
-/// A state that lasts for a tenth of a second is delivered a second time, so that a display that skips states in quick
-/// succession still shows the last one. The sequence ends after the stream's final state. A signal that ends the
-/// process cancels the stream, which keeps the frames that have arrived (see ``Signals``).
+/// A state that lasts for a tenth of a second is delivered a second time, so that a display that skips some states when
+/// they change quickly still shows the last one. The sequence ends after the stream's final state. A signal that ends
+/// the process cancels the stream, which keeps the frames that have arrived (see ``Signals``).
 package final class StreamChanges: Sequence, IteratorProtocol {
   private let latest = Monitor<StreamProgress?>(nil)
   private let tasks: [Task<Void, Never>]

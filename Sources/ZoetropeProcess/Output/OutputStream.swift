@@ -4,7 +4,7 @@ internal import Zoetrope
 
 /// An output that is written in order: standard output, a pipe, a device or an open descriptor.
 ///
-/// The output is opened and written to, never replaced, as `cp` and `ffmpeg` do.
+/// The output is opened and written to, never replaced. `cp` and `ffmpeg` do the same.
 package struct OutputStream: Hashable, Sendable {
   package let descriptor: FileDescriptor
   /// The output's name in errors.
@@ -90,7 +90,7 @@ package struct OutputStream: Hashable, Sendable {
   }
 
   /// Returns the descriptor that `path` refers to, or nil if `path` is not the name of an open descriptor. Shells
-  /// create such paths for `>(command)`.
+  /// replace `>(command)` with such a name.
   private static func descriptor(named path: FilePath) -> Int32? {
     switch path.string {
     case "/dev/stdout": return STDOUT_FILENO

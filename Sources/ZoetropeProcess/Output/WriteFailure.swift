@@ -15,7 +15,7 @@ package enum WriteFailure: Error, Hashable, Sendable {
   /// A frame could not be encoded, for this reason.
   case encoding(String)
 
-  /// The failure to report. Includes the case that the reader has closed the output, for commands that treat that as a
+  /// This failure, in the form in which commands report it. ``closedPipe`` is included for commands that treat it as a
   /// failure (see ``Delivery``).
   package var commandFailure: CommandFailure {
     switch self {

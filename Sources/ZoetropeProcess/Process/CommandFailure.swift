@@ -1,7 +1,7 @@
 package import Zoetrope
 internal import ZoetropeTerminal
 
-/// The reason why a command stopped or an input failed, which is reported as text or JSON and as the exit status.
+/// The reason why a command stopped or an input failed. It is reported as text or JSON, and as the exit status.
 package struct CommandFailure: Error, Hashable {
   package let status: ExitStatus
   /// The error's code in JSON.
@@ -68,7 +68,7 @@ package struct CommandFailure: Error, Hashable {
     FileDescriptor.note("zoetrope: \(code == "interrupted" ? "" : "error: ")\(line)\n")
   }
 
-  /// Writes the failure as an object of the schema `schema`, in the place of the report about the input that failed.
+  /// Writes the failure as an object of the schema `schema`, in place of the report about the input that failed.
   package func write(to json: inout JSONWriter, schema: String) {
     json.object {
       $0.field("schema", schema)

@@ -5,8 +5,8 @@ internal import SystemPackage
 package enum StandardStreams {
   /// Opens those standard descriptors that the parent process closed, so that no other file gets their numbers.
   ///
-  /// For example, a file that was opened as descriptor 2 would receive progress and errors. Each descriptor is opened
-  /// for the wrong direction, so that using it fails as if it were closed.
+  /// Otherwise, for example, a file that was opened as descriptor 2 would receive progress and errors. Each descriptor
+  /// is opened for the wrong direction, so that using it fails as if it were closed.
   package static func reserve() {
     let modes: [FileDescriptor.AccessMode] = [.writeOnly, .readOnly, .readOnly]
     for (number, mode) in modes.enumerated() where fcntl(Int32(number), F_GETFD) == -1 {

@@ -5,8 +5,8 @@ package import ZoetropeFrames
 /// The bytes of a frame are a delta, which is valid only in the state of the terminal for which it was made, so an
 /// entry is found by the index of its frame and the state before the delta. An entry also contains a snapshot of the
 /// writer after the delta, without its picture. If the next frame is not cached, encoding continues from this snapshot.
-/// If the hold threshold is above 0, the second play may differ from the first. Equal states share an entry, so after
-/// some plays the states of a loop repeat.
+/// If the hold threshold is above 0, the states of the second play may differ from those of the first, and the frames
+/// are then encoded again. After some plays, the states of a loop repeat, and the frames are found in the cache.
 package struct DeltaCache: Sendable {
   /// The state of the terminal after a delta was written.
   package struct State: Sendable, Hashable {

@@ -2,7 +2,7 @@
 ///
 /// A tty accepts bytes long before they are shown, and the system cannot tell how many bytes are in flight: a pty
 /// reports none, and ssh buffers many more. Therefore, each frame is followed by the query `CSI 5 n`, which the
-/// terminal answers once it has read all bytes up to the query. The fence is closed while two answers are missing, and
+/// terminal answers once it has read all bytes up to the query. The fence is closed while two answers are missing, or
 /// while the bytes in flight will probably take longer than 100 ms to arrive. However slow the link is, the frame on
 /// screen is at most two frames old.
 public struct LinkFence: Sendable {

@@ -56,7 +56,7 @@ public struct Backdrop: Sendable, Hashable {
   /// A black backdrop.
   public static let black = Backdrop.color(red: 0, green: 0, blue: 0)
 
-  /// A backdrop of light and dark grey squares, each 8 pixels of the picture wide and high.
+  /// A backdrop of light and dark grey squares, each of which covers 8 x 8 pixels of the picture.
   public static let checker = Backdrop(
     even: TerminalColor(red: 0x99, green: 0x99, blue: 0x99),
     odd: TerminalColor(red: 0x66, green: 0x66, blue: 0x66))

@@ -4,7 +4,7 @@ package import ZoetropeFrames
 ///
 /// An encoder is a value that knows what the terminal shows inside the encoder's area, so a picture takes bytes only
 /// for what has changed. A copy of an encoder is a snapshot of this knowledge. If some of the bytes do not reach the
-/// terminal, or not in order, call ``invalidate()``.
+/// terminal, or arrive out of order, call ``invalidate()``.
 package protocol FrameEncoding: Sendable {
   /// The cells that the encoder draws to.
   var area: CellRect { get }

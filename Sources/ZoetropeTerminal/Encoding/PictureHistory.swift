@@ -27,7 +27,7 @@ struct PictureHistory: Sendable {
   ///   - crop: The part of each picture to show, or nil for the whole picture.
   ///   - shownSize: The size, in the terminal's pixels, at which this part is shown, or nil if unknown. If it is nil,
   ///     pictures are not scaled.
-  ///   - filter: The filter for scaling pictures, or nil for only scaling larger pictures down.
+  ///   - filter: The filter for scaling pictures. If it is nil, only pictures larger than `shownSize` are scaled.
   init(crop: PixelRect?, shownSize: PixelSize? = nil, filter: ScalingFilter? = nil) {
     (self.crop, self.shownSize, self.filter) = (crop, shownSize, filter)
   }
@@ -124,8 +124,9 @@ struct PictureScaler: Sendable {
   private let scaler: FrameScaler
   private var last: Bitmap?
 
-  /// Creates a scaler that scales `part` of each picture to the size `room` with `filter`, or without a filter to at
-  /// most `room`. Returns nil if the part already has the resulting size.
+  /// Creates a scaler for `part` of each picture. With a filter, the part is scaled to the size `room`. Without a
+  /// filter, the part is only scaled down, and only along an axis on which it is larger than `room`. Returns nil if the
+  /// part already has the resulting size.
   init?(of part: PixelRect, to room: PixelSize, filter: ScalingFilter?) {
     let limit = filter == nil ? part.size : PixelSize(width: .max, height: .max)
     size = PixelSize(

@@ -73,7 +73,7 @@ enum PixelBlock {
   }
 }
 
-/// Numbers colours from 0 in the order in which they are first used, up to a limit.
+/// Assigns numbers to colours, counted from 0, in the order in which the colours are first used, up to a limit.
 struct ColorTable: Sendable {
   /// The colours. The index of a colour is its number.
   private(set) var colors: [UInt32] = []

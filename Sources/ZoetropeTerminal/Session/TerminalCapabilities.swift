@@ -20,7 +20,7 @@ public struct TerminalCapabilities: Sendable, Hashable {
   package var sixelRegisterCount = 256
   /// Whether the terminal keeps sixel colours defined from one image to the next (mode 1070 is reset).
   package var keepsSixelRegisters = false
-  /// Whether the terminal would keep sixel colours defined after mode 1070 was reset, as
+  /// Whether the terminal keeps sixel colours defined once mode 1070 is reset, which
   /// ``TerminalMode/keepsSixelRegisters`` requests.
   package var canKeepSixelRegisters = false
   /// Whether the terminal supports synchronized output (mode 2026).
@@ -51,7 +51,7 @@ public struct TerminalCapabilities: Sendable, Hashable {
   /// Creates the capabilities of an unknown terminal: 256 colours, and characters instead of graphics.
   package init() {}
 
-  /// The best protocol that the terminal supports. From the best on, the protocols are kitty with edits, kitty without
+  /// The best protocol that the terminal supports. The protocols, best first, are kitty with edits, kitty without
   /// edits, iTerm2, sixels, and cells.
   ///
   /// Inside a multiplexer, the protocol is always cells, because graphics may not pass through.
@@ -65,7 +65,8 @@ public struct TerminalCapabilities: Sendable, Hashable {
   /// The best set of block characters for the terminal. Octants are never chosen by default.
   package var bestGlyphs: CellGlyphs { drawsSextants ? .sextants : .fine }
 
-  /// The terminal's background as a backdrop. The backdrop has a colour if that of the background is known.
+  /// The terminal's background as a backdrop. If the colour of the background is unknown, this is
+  /// ``Backdrop/terminal``.
   package var backdrop: Backdrop {
     guard let background else { return .terminal }
     return .color(red: background.red, green: background.green, blue: background.blue)
@@ -153,7 +154,7 @@ struct TerminalQuirks: Sendable, Hashable {
   var hasKittyEdits = false
   /// The terminal answers every batch of queries, although possibly late.
   var answers = false
-  /// Editing frames breaks images in the terminal, whatever it answers.
+  /// Editing frames breaks images in the terminal, whatever the terminal answers to the query.
   var misreportsKittyEdits = false
 
   private static let table: [(name: String, quirks: TerminalQuirks)] = [

@@ -3,7 +3,7 @@ internal import ZoetropeFrames
 /// The queries that determine the capabilities of a terminal, to be sent in a single write.
 ///
 /// The last query asks for the primary attributes, which every terminal reports. Queries that have not been answered
-/// when these arrive will not be answered.
+/// when this report arrives will not be answered.
 package struct TerminalQuery: Sendable, Hashable {
   /// The bytes to write to the terminal.
   package let bytes: [UInt8]
@@ -169,7 +169,8 @@ extension TerminalCapabilities {
     }
   }
 
-  /// Returns whether a terminal kept the colour 1, 2, 3 that was sent to it. The notation of the setting may vary.
+  /// Returns whether a terminal kept the 24-bit colour that was sent to it: red 1, green 2 and blue 3. The notation of
+  /// `setting` may vary.
   private static func isFullColor(_ setting: String) -> Bool {
     ["48;2;1;2;3", "48:2:1:2:3", "48:2::1:2:3"].contains { setting.contains($0) }
   }

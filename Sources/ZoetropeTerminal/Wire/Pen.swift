@@ -1,7 +1,7 @@
 /// What is known about the terminal's cursor and colours between two writes.
 ///
 /// All writers to the same terminal share this value, so that each can omit moves and colours that are already in
-/// effect. Set each property whose value is uncertain to nil.
+/// effect. If a value becomes uncertain, set the property to nil.
 package struct PenState: Sendable, Hashable {
   /// The cursor's column, counted from 0, or nil if unknown.
   package var column: Int?
@@ -39,7 +39,7 @@ package struct PenState: Sendable, Hashable {
 extension PenState {
   /// Moves the cursor with as few bytes as possible.
   ///
-  /// A line feed is never sent from the last row to which anything is written, so the screen does not scroll. After a
+  /// A line feed is never sent from the lowest row to which anything is written, so the screen does not scroll. After a
   /// glyph in the last column, the position is unknown, because a wrap may be pending.
   mutating func move(toColumn newColumn: Int, row newRow: Int, into output: inout [UInt8]) {
     defer {
@@ -69,8 +69,8 @@ extension PenState {
     Self.appendPosition(column: newColumn, row: newRow, into: &output)
   }
 
-  /// Moves the cursor, using only moves to the right and down, from the saved position if necessary. The rows must
-  /// exist.
+  /// Moves the cursor by a carriage return, line feeds and moves to the right, starting from the saved position if
+  /// necessary. The rows must exist.
   private mutating func moveFromAnchor(
     toColumn newColumn: Int, row newRow: Int, into output: inout [UInt8]
   ) {

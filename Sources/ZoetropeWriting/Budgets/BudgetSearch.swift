@@ -16,7 +16,7 @@ package struct BudgetSearch: Sendable {
     package var isThorough = false
     /// See ``AnimationWriterOptions/tolerance``.
     package var tolerance = 0
-    /// The maximum number of colours in a palette, or nil for no limit beyond that of the options.
+    /// The maximum number of colours in a palette, or nil if only the limit in the options applies.
     package var colors: Int?
     /// The maximum number of frames per second, or nil to keep all frames.
     package var rate: Int?
@@ -32,8 +32,8 @@ package struct BudgetSearch: Sendable {
     package var mayBeThorough: Bool
     /// Whether the number of colours may be reduced.
     package var hasColors: Bool
-    /// Whether pixels would otherwise be stored in true colour, so that even a palette of 256 colours makes the file
-    /// smaller.
+    /// Whether pixels are stored in true colour unless the number of colours is reduced. If so, even a palette of 256
+    /// colours makes the file smaller.
     package var isTrueColor: Bool
     /// The frame rates to try, which are below that of the animation, in descending order.
     package var rates: [Int]
@@ -82,7 +82,7 @@ package struct BudgetSearch: Sendable {
   private let stages: [Settings]
   /// The combinations of number of colours and tolerance, from mild to harsh. They are the same in each stage.
   private let rungs: [Settings]
-  /// The index of the last rung with each number of colours.
+  /// For each number of colours, the index of the last rung with that number.
   private let ends: [Int]
   private var phase = Phase.losslessSample
   package private(set) var step: Step
@@ -98,8 +98,9 @@ package struct BudgetSearch: Sendable {
   private var estimates: [Int: Double] = [:]
   private var files: Set<Int> = []
   private var sampleCount = 0
-  /// The harshest rung known to be too large (-1 if there is none), and the mildest rung known to fit.
+  /// The harshest rung known to be too large, or -1 if there is none.
   private var low = -1
+  /// The mildest rung known to fit.
   private var high = 0
   /// The ratio of the actual size of a file to its estimated size, by number of colours.
   private var ratios: [Int?: Double] = [:]
@@ -228,7 +229,7 @@ package struct BudgetSearch: Sendable {
   /// Halves a range of stages, or ends the search for a stage. The first stage in the range is known to be too large.
   /// The stage after the range is known to fit, or does not exist.
   ///
-  /// - Parameter last: The estimate for the harshest rung of the stage after the range if that was the last step;
+  /// - Parameter last: If the last step sampled the harshest rung of the stage after the range, the resulting estimate;
   ///   otherwise nil.
   private mutating func findStage(in range: Range<Int>, last: Double?) {
     if range.count > 1 {
@@ -275,7 +276,7 @@ package struct BudgetSearch: Sendable {
     ask(.rungSample, .sample(settings(stage, rung)))
   }
 
-  /// Returns the rung between the bounds whose size is expected to be just below the limit.
+  /// Returns one of the rungs between the bounds: the one that is expected to give a file just below the limit.
   private func guess() -> Int {
     // With the same number of colours, sizes fall as the tolerance rises. With fewer colours, a file may become larger,
     // because dithered areas compress badly. So first try the last rung of each number of colours, beginning with the
@@ -371,7 +372,7 @@ package struct BudgetSearch: Sendable {
     encodeRung()
   }
 
-  /// Encodes the smallest file of `stage`, or ends the search if that was the last file encoded.
+  /// Encodes the smallest file of `stage`, or ends the search if the last step has already encoded that file.
   private mutating func encodeLast(of stage: Int) {
     if self.stage == stage, rung == rungs.count - 1 { return finish() }
     (self.stage, rung) = (stage, rungs.count - 1)

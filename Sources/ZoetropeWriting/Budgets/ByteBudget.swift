@@ -12,7 +12,7 @@ public struct ByteBudget: Sendable, Hashable {
   public var byteLimit: Int
   /// Whether pictures keep their size in pixels. Default: false.
   public var keepsSize: Bool
-  /// Whether no frames are dropped. Default: false.
+  /// Whether all frames are kept. Default: false.
   public var keepsFrameRate: Bool
 
   /// Creates a budget.

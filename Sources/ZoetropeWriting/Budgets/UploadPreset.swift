@@ -9,7 +9,8 @@ package struct UploadPreset: Sendable, Hashable {
   package enum Size: Sendable, Hashable {
     case exactly(Int, Int)
     case within(Int, Int)
-    /// At most the given size, and the longer side is at least as long as the smaller of the two numbers.
+    /// Pictures are at most as large as the given size, and their longer side has at least the smaller of the two
+    /// numbers.
     case touching(Int, Int)
   }
 

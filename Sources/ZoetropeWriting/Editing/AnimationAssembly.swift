@@ -22,7 +22,7 @@ package struct AnimationAssembly {
     package fileprivate(set) var damage: [Damage] = []
     /// Whether the colours of some frames have to be reduced.
     package fileprivate(set) var reducesColors = false
-    /// The share of pixels in the changed rectangles that are partly transparent and become opaque or fully
+    /// Of all pixels in the changed rectangles, the share that are partly transparent and become opaque or fully
     /// transparent.
     package fileprivate(set) var partialAlphaShare = 0.0
     /// The first pictures of the animation, kept so that they need not be decoded and scaled twice.
@@ -125,8 +125,9 @@ package struct AnimationAssembly {
     }
   }
 
-  /// Returns the picture of the output's frame `place`, and the area in which it may differ from the previous frame's
-  /// picture. `last` is the index of that picture, and is updated.
+  /// Returns the picture of frame `place` of the output, and the area in which it may differ from the previous frame's
+  /// picture. `last` is the index of the previous frame's picture; this method sets it to the index of the returned
+  /// one.
   private func picture(
     _ place: Int, _ last: inout Int?
   ) throws(AnimatedImageError) -> (picture: CompositedFrame, changed: PixelRect?) {

@@ -65,8 +65,9 @@ public struct AnimationEdit: Sendable, Hashable {
   /// Scales all pictures into `target`. Only one edit may scale pictures, and crops must come before this edit.
   /// Pictures that already have the requested size stay unchanged.
   ///
-  /// A scaled GIF gets palettes of up to 256 colours that frames share, unless all frames together have fewer colours;
-  /// see ``EditOptions`` for other choices. Colours are premultiplied with alpha while they are scaled.
+  /// If all frames of a scaled GIF together have more than 256 colours, the frames share palettes of up to 256 colours,
+  /// unless the filter is ``ScalingFilter/nearest``; see ``EditOptions`` for other choices. Colours are premultiplied
+  /// with alpha while they are scaled.
   ///
   /// - Parameters:
   ///   - target: The box into which pictures are scaled, or only a width or height.

@@ -1,4 +1,4 @@
-/// The delays to be stored for a timeline, without the showings that are dropped because they are too short. This is a
+/// The delays to be stored for the showings of an ``EditTimeline``. Showings that are too short are dropped. This is a
 /// pure value.
 ///
 /// A delay that no edit has changed is stored unchanged.

@@ -3,7 +3,7 @@ struct EditOutput {
   private let source: any ByteSource
   private let sink: any AnimationSink
   private let isCancelled: @Sendable () -> Bool
-  /// The buffer for reading from the source. It also keeps the bytes around a small read, for the next one.
+  /// The buffer for reading from the source. It also keeps the bytes around a small read, which the next read may need.
   private var buffer = ReadBuffer()
   private var pending: [UInt8] = []
   private(set) var byteCount = 0

@@ -39,8 +39,8 @@ extension EditPlan {
     }
   }
 
-  /// Makes the plan with similar colours, or the lossless plan if its file is no larger. To compare them, both files
-  /// are encoded once, and their bytes are discarded.
+  /// Makes a plan that allows similar colours, or a lossless plan if the lossless file is no larger. To compare them,
+  /// both files are encoded once, and their bytes are discarded.
   private init(
     smaller image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
     _ isCancelled: @escaping @Sendable () -> Bool

@@ -12,11 +12,11 @@ public struct EditPlan: Sendable {
 
   /// How a frame is written.
   public enum Action: Sendable, Hashable {
-    /// The frame is copied unchanged, with its delay and other properties. The range is that of its bytes in the
+    /// The frame is copied unchanged, with its delay and other properties. The range contains the frame's bytes in the
     /// source.
     case copied(Range<Int>)
-    /// The compressed pixels are copied, but the delay, the sequence numbers or the chunk types change. The range is
-    /// that of the frame's bytes in the source.
+    /// The compressed pixels are copied, but the delay, the sequence numbers or the chunk types change. The range
+    /// contains the frame's bytes in the source.
     case patched(Range<Int>)
     /// The pixels of the rectangle are compressed again.
     case encoded(PixelRect, Reason)
@@ -73,11 +73,11 @@ public struct EditPlan: Sendable {
   package internal(set) var structure: Structure
   /// How much time to spend on compressing new frames.
   package let effort: EncodingEffort
-  /// The header of the source. That of a PNG is adapted to the size and the colours of the output.
+  /// The header of the source. The header of a PNG is adapted to the size and the colours of the output.
   package let header: ImageHeader
 
-  /// The picture of the first new frame and the canvas below it. They are kept for writing, because the frames before
-  /// it had to be decoded to get them. Most cuts have only one new frame.
+  /// The picture of the first new frame and the canvas below it. Both are kept for writing, because earlier frames had
+  /// to be decoded to get them. Most cuts have only one new frame.
   package let seam: Seam?
 
   /// The picture of a new frame, the canvas below it, and the frame's index in the output.
@@ -100,7 +100,8 @@ public struct EditPlan: Sendable {
     if case .rewritten(let rewriting) = structure { rewriting } else { nil }
   }
 
-  /// Returns a plan that also writes the image's metadata if all pictures are encoded again; otherwise this plan.
+  /// If the plan encodes all pictures again, returns a plan that also writes the image's metadata. Otherwise returns
+  /// this plan.
   func withMetadata() -> EditPlan {
     guard let rewriting else { return self }
     var plan = self
@@ -112,8 +113,8 @@ public struct EditPlan: Sendable {
   public var reducesColors: Bool { rewriting?.findings.reducesColors ?? false }
   /// Whether the plan allows pixels to take similar colours.
   package var isLossy: Bool { (rewriting?.options.tolerance ?? 0) > 0 }
-  /// The share of pixels in the changed rectangles that are partly transparent and become opaque or fully transparent,
-  /// from 0 to 1.
+  /// Of all pixels in the changed rectangles, the share that are partly transparent and become opaque or fully
+  /// transparent, from 0 to 1.
   public var partialAlphaShare: Double { rewriting?.findings.partialAlphaShare ?? 0 }
 
   /// The instructions for writing one frame of the output.
@@ -129,7 +130,8 @@ public struct EditPlan: Sendable {
   package struct Drawing: Sendable, Hashable {
     var rect: PixelRect
     var disposal: DisposalMethod
-    /// The index of the source's frame that was made for the canvas that this frame leaves, or nil if none is known.
+    /// The index of a frame of the source that was made for the canvas left by this frame, or nil if no such frame is
+    /// known.
     var next: Int?
   }
 

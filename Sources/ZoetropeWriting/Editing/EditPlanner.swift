@@ -35,7 +35,7 @@ struct EditPlanner {
   }
 
   /// A closure that checks whether the part of `picture` in `rect` can be encoded as a frame over `canvas`. `source` is
-  /// the index of the source's frame.
+  /// the index of the source's frame that shows `picture`.
   typealias Check = (_ picture: Bitmap, _ canvas: Bitmap, _ rect: PixelRect, _ source: Int)
     throws(AnimatedImageError) -> Void
 
@@ -114,8 +114,8 @@ struct EditPlanner {
     return try pictures.isIntact(index)
   }
 
-  /// Returns how `picture`, which is that of frame `source`, is drawn onto `below`. If possible, the result allows the
-  /// frame `next` to be copied.
+  /// Returns how `picture`, which is that of frame `source`, is drawn onto `below`. If possible, `picture` is drawn so
+  /// that frame `next` can be copied.
   private func drawing(
     of picture: Bitmap, over below: Bitmap, source: Int, next: Int?, isFirst: Bool
   ) throws(AnimatedImageError) -> EditPlan.Drawing {
@@ -151,7 +151,7 @@ struct EditPlanner {
 struct EditCanvas {
   private let pictures: SourcePictures
   private let crop: PixelRect
-  /// The index of the source's frame that is drawn on this canvas, or nil if the canvas is ``drawn``.
+  /// The index of the source's frame that is drawn on this canvas. Nil if the canvas is the bitmap in ``drawn``.
   private var source: Int? = 0
   private var drawn: Bitmap?
 

@@ -10,8 +10,8 @@ package struct EditTimeline: Sendable, Hashable {
     package var frame: Int
     /// How long the frame is shown, in ticks.
     package var ticks: Int128
-    /// The delay to be stored as it is, which is that of the source or one that an edit set. Nil if the stored delay
-    /// has to be derived from ``ticks``.
+    /// The delay, from the source or set by an edit, that is stored unchanged. Nil if the stored delay has to be
+    /// derived from ``ticks``.
     package var stored: FrameDelay?
   }
 
@@ -30,7 +30,8 @@ package struct EditTimeline: Sendable, Hashable {
   package static let frameLimit = 1 << 18
   /// The maximum duration of a play in seconds, about 31 years.
   private static let durationLimit: Int128 = 1_000_000_000
-  /// With ``durationLimit``, ticks fit in 78 bits after each edit, and in 108 bits while an edit multiplies them.
+  /// The maximum number of ticks per second. With this maximum and ``durationLimit``, ticks fit in 78 bits after each
+  /// edit, and in 108 bits while an edit multiplies them.
   private static let maximumTimescale: Int128 = 1 << 48
   /// The maximum number of showings of this timeline, and of frames stored for them.
   package let frameLimit: Int
@@ -224,7 +225,7 @@ package struct EditTimeline: Sendable, Hashable {
     simplify()
   }
 
-  /// Scales the delays so that the total is `numerator` / `denominator` seconds, at most 10¹⁰.
+  /// Scales the delays so that the total is `numerator` / `denominator` seconds, which must be at most 10¹⁰ seconds.
   private mutating func scaleDelays(to numerator: Int128, over denominator: Int128) {
     let total = ticks
     if total < 1 << 60, denominator < 1 << 60, numerator < 1 << 60 {

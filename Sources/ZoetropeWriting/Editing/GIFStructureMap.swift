@@ -1,4 +1,4 @@
-/// The positions of the blocks of a GIF that are copied, other than those of frames.
+/// The positions of the blocks that are copied from a GIF and do not belong to a frame.
 package struct GIFStructureMap: Sendable {
   /// The number of bytes in the signature, the logical screen descriptor and the global colour table.
   let headCount: Int
@@ -6,7 +6,7 @@ package struct GIFStructureMap: Sendable {
   /// out. Graphic controls and loop counts are left out, too, because they are written anew.
   let extras: [[Range<Int>]]
 
-  /// The maximum number of bytes between two frames that are searched for extensions.
+  /// The bytes between two frames are searched for extensions only if there are at most this many.
   private static let gapLimit = 1 << 24
 
   init(_ image: AnimatedImage) throws(AnimatedImageError) {
@@ -25,7 +25,8 @@ package struct GIFStructureMap: Sendable {
     self.extras = extras
   }
 
-  /// Returns the ranges of the extensions at the start of `range` that are kept. Adjacent ranges are joined.
+  /// Returns the ranges of the extensions to keep. Only extensions at the start of `range` are found. Adjacent ranges
+  /// are joined.
   private static func extensions(
     in range: Range<Int>, _ image: AnimatedImage, _ buffer: inout ReadBuffer
   ) throws(AnimatedImageError) -> [Range<Int>] {

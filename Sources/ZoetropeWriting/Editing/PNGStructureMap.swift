@@ -1,4 +1,4 @@
-/// The positions of the chunks of a PNG that are copied, other than those of frames.
+/// The positions of the chunks that are copied from a PNG and do not belong to a frame.
 package struct PNGStructureMap: Sendable {
   /// A chunk that is copied.
   struct Chunk: Sendable {

@@ -115,8 +115,8 @@ package struct PictureRewriting: Sendable {
     return [128, 64, 32, 16, 8]
   }
 
-  /// The maximum size of a source in bytes for which the output is kept in memory until it is known to be no larger
-  /// than the source.
+  /// If the source has at most this many bytes, the output is kept in memory until it is known to be no larger than the
+  /// source.
   private static let trialByteLimit = 64 << 20
 
   private func write(

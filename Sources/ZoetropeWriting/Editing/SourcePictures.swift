@@ -11,7 +11,7 @@ final class SourcePictures {
   /// after the last frame.
   let isClear: [Bool]
   /// For each frame, the index of the last frame before it that changes the canvas permanently, or -1 if none does. The
-  /// last element is that for the end of the animation.
+  /// last element refers to the canvas after the last frame.
   private let changer: [Int]
   /// The damage found while decoding frames, by frame.
   private(set) var damage: [Int: Damage] = [:]

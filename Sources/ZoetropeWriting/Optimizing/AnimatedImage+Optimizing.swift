@@ -78,7 +78,7 @@ extension AnimatedImage {
     return result
   }
 
-  /// Returns the first damage to a frame that loses pixels, or nil if there is none.
+  /// Returns the first damage that costs a frame pixels, or nil if there is none.
   private func firstLoss(
     _ isCancelled: @Sendable () -> Bool
   ) throws(AnimatedImageError) -> Damage? {

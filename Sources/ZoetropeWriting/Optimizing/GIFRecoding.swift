@@ -78,9 +78,9 @@ struct GIFRecoding {
     return colors + [UInt32](repeating: RGBA.black.word, count: count - colors.count)
   }
 
-  /// Returns a table of the colours of all frames. If there are more than 256 colours, returns nil, unless the table
-  /// may be `partial`. A partial table leaves out the new colours of each frame that does not fit. Returns nil in any
-  /// case if the changed pixels of a single frame have more than 256 colours.
+  /// Returns a table of the colours of all frames. If there are more than 256 colours, returns nil or, if `partial` is
+  /// true, a table without the new colours of each frame that does not fit. Returns nil in any case if the changed
+  /// pixels of a single frame have more than 256 colours.
   ///
   /// The colours of frames with few colours come first in the table, so that the pixels of such frames have small
   /// indices.
@@ -205,7 +205,8 @@ struct GIFRecoding {
     try submit(last)
   }
 
-  /// Returns the first frame with its final rectangle. It fills the canvas, unless the source's first frame does not.
+  /// Returns the first frame with its final rectangle. The rectangle is the whole canvas, unless the source's first
+  /// frame does not fill the canvas.
   private func first(_ placed: FramePlacer.Placed) -> FramePlacer.Placed {
     let canvas = PixelRect(image.canvasSize)
     guard !image.frames[0].rect.contains(canvas), placed.disposal == .keep else { return placed }

@@ -11,9 +11,9 @@ public struct OptimizedAnimation: Sendable, Hashable {
   /// Whether every picture equals that of the source. This is false only if a tolerance or a byte limit allowed
   /// pictures to change.
   public let isExact: Bool
-  /// How much colours may differ, and the maximum number of colours in a palette if it was limited. The tolerance is 0
-  /// if all pictures are exact.
+  /// How much colours may differ. It is 0 if all pictures are exact.
   package let tolerance: Int
+  /// The maximum number of colours in a palette, or nil if the number was not limited.
   package let colors: Int?
   /// Whether metadata was left out so that the file fits the byte limit.
   package let losesMetadata: Bool

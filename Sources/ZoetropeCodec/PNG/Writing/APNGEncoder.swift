@@ -9,8 +9,8 @@ struct APNGEncoder: AnimationEncoding {
   private var sequence: UInt32 = 0
   /// Whether the next frame is also the static image, so that its data goes into IDAT chunks.
   private var isStatic: Bool
-  /// The maximum number of data bytes in one chunk. The default is PNG's limit, which noise can exceed even when
-  /// compressed.
+  /// The maximum number of data bytes in one chunk. The default is PNG's limit. A picture of noise can exceed it even
+  /// when compressed.
   var dataLimit = 0x7fff_ffff
 
   /// Creates the encoder of one file.

@@ -118,7 +118,7 @@ struct ColorIndexer {
     return true
   }
 
-  /// Returns pair `number`, from 0 to 3, of the eight pixels at `pixels`.
+  /// Returns two of the eight pixels at `pixels`. `number` is the number of the pair, from 0 to 3.
   @inline(__always)
   private static func pair(_ pixels: UnsafeRawPointer, _ number: Int) -> UInt64 {
     unsafe pixels.loadUnaligned(fromByteOffset: number &* 8, as: UInt64.self)

@@ -61,7 +61,7 @@ struct PNGChunks {
   /// Appends the chunks that lie between IHDR and the first pixels. They contain the colour space, the palette, the
   /// transparency and the other metadata.
   ///
-  /// - Parameter key: The data of tRNS if `table` is nil, or nil if there is no transparent colour.
+  /// - Parameter key: The data of tRNS, or nil if there is no transparent colour. It is used only if `table` is nil.
   mutating func append(
     _ metadata: PNGMetadataChunks, _ form: PNGForm, _ table: ColorTable?, key: [UInt8]? = nil
   ) {

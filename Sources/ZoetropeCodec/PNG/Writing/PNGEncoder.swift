@@ -11,8 +11,8 @@
 public final class PNGEncoder {
   private let scanlines: ScanlineCompressor
   private let metadata: PNGMetadataChunks
-  /// The maximum number of data bytes in one IDAT chunk. The default is PNG's limit, which noise can exceed even when
-  /// compressed.
+  /// The maximum number of data bytes in one IDAT chunk. The default is PNG's limit. A picture of noise can exceed it
+  /// even when compressed.
   var dataLimit = 0x7fff_ffff
   private let indexer = ColorIndexer()
 

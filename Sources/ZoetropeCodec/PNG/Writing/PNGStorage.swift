@@ -49,8 +49,8 @@ struct PNGStorage: Sendable {
     }
   }
 
-  /// Returns the form grey or RGB, with a transparent colour if there is an unused colour for that. Returns nil if this
-  /// form cannot store all colours.
+  /// Returns a grey or RGB form, as `type` says. The form has a transparent colour if an unused colour is available for
+  /// it. Returns nil if the form cannot store all colours.
   private static func marked(
     _ survey: ColorSurvey, _ type: PNGForm.ColorType, _ depth: Int
   ) -> Self? {

@@ -26,8 +26,8 @@ struct RowFilter {
     candidates = PixelStorage(byteCount: 4 * stride)
   }
 
-  /// Filters the rows `range` of `source` and writes them to `target`. Both buffers contain scanlines, which consist of
-  /// a filter byte and `rowBytes` bytes. Row `r` has the same position in both buffers, which may be the same.
+  /// Filters the rows `range` of `source` and writes them to `target`, which may be the same buffer as `source`. Both
+  /// contain scanlines, which consist of a filter byte and `rowBytes` bytes. A row has the same position in both.
   ///
   /// - Parameter fixed: The type of the filter for all rows, 1 to 4, or nil to choose a filter for each row.
   func filter(

@@ -28,8 +28,8 @@ final class ScanlineCompressor {
     self.levelAfterTrials = levelAfterTrials
   }
 
-  /// Returns the maximum number of bytes of memory that the search for the best matches takes for `lines` bytes of
-  /// scanlines.
+  /// Returns the maximum number of bytes of memory that the search for the best matches takes. `lines` is the byte
+  /// count of the scanlines.
   static func searchByteCount(_ lines: Int) -> Int { 1 << 20 + min(28 * lines, 8 << 20) }
 
   /// Ensures that ``lines`` has room for `count` bytes of scanlines, and returns it. The previous contents are lost.

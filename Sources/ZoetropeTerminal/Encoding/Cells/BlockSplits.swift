@@ -141,8 +141,8 @@ struct SplitChooser: Sendable {
   /// For each split, the index of its sum in ``sums``.
   private let places: [Int]
   /// The sums of light of the shapes: first the empty shape, then 1 to 7 eighths from the bottom, and 1 to 7 eighths
-  /// from the left. From index 16, 32 and 96 on, the array contains the sums for all patterns of quadrants, sextants
-  /// and octants.
+  /// from the left. The sums for all patterns of quadrants, sextants and octants start at index 16, 32 and 96,
+  /// respectively.
   private var sums: [SIMD4<Float>]
   /// The light of the whole cell.
   private(set) var total = SIMD4<Float>.zero
@@ -186,7 +186,7 @@ struct SplitChooser: Sendable {
   @inline(__always)
   func paperLight(_ index: Int) -> SIMD4<Float> { (total - ink(index)) * paperScale[index] }
 
-  /// Returns the fractions of the two parts of split `index`, ink and paper, that opaque pixels cover.
+  /// Returns, for each of the two parts of split `index`, ink and paper, which fraction of it opaque pixels cover.
   func coverage(_ index: Int) -> (ink: Float, paper: Float) {
     (ink(index).w * inkScale[index], (total - ink(index)).w * paperScale[index])
   }
@@ -206,7 +206,7 @@ struct SplitChooser: Sendable {
     return best
   }
 
-  /// Returns how much of the sum of squares the two means of split `index` explain.
+  /// Returns the part of the sum of squares that is explained by the two means of split `index`.
   @inline(__always)
   func explained(_ index: Int) -> Float {
     let ink = self.ink(index)

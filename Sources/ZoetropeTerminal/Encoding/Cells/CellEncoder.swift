@@ -139,8 +139,8 @@ package struct CellEncoder: FrameEncoding {
     return ShownCell(split: UInt16(split), ink: ink, paper: paper)
   }
 
-  /// Returns the contents of the loaded cell if some of its pixels are transparent. A part of which opaque pixels cover
-  /// less than half has the terminal's own background.
+  /// Returns the contents of the loaded cell if some of its pixels are transparent. If opaque pixels cover less than
+  /// half of one of the two parts, this part has the terminal's own background.
   private func bareCell() -> ShownCell {
     let split = chooser.bestOutline()
     func color(_ light: SIMD4<Float>) -> TerminalColor {

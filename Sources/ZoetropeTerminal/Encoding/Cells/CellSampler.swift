@@ -77,9 +77,10 @@ struct CellSource: Sendable {
 ///
 /// Each cell is divided into bands at ``bandCuts``, and each band is divided into equal parts, whose number is
 /// ``halves``. With `hasColumns`, each cell is also divided into eight columns over its full height. From these parts,
-/// the sums for all block glyphs can be computed. The value of a part is its share of the cell's light: in an entirely
-/// white cell, the values of the parts of all bands add up to 1. Over a bare backdrop, only opaque pixels have light,
-/// and the last channel of a value is the fraction of the cell that these pixels cover.
+/// the sums for all block glyphs can be computed. The sample of a part is a vector of four numbers. Its red, green and
+/// blue are the part's share of the cell's light: in an entirely white cell, the samples of the parts of all bands add
+/// up to 1. Over a bare backdrop, only opaque pixels have light, and the fourth number of a sample is the fraction of
+/// the cell that the opaque pixels of the part cover.
 ///
 /// The order of summation does not depend on which cells are sampled, so sampling a single cell gives bit-identical
 /// results to sampling a whole picture.
@@ -172,7 +173,8 @@ struct CellSampler: Sendable {
     return source.y + first..<source.y + min(max(last, first + 1), source.height)
   }
 
-  /// Returns the columns of cells that columns `range` of the picture touch, clipped to the existing cells.
+  /// Returns the columns of cells that contain any part of pixel columns `range` of the picture, clipped to the
+  /// existing cells.
   func cellColumns(ofSourceColumns range: Range<Int>) -> Range<Int> {
     let low = max(range.lowerBound - source.x, 0)
     let high = min(range.upperBound - source.x, source.width)

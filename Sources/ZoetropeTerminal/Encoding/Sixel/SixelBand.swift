@@ -25,11 +25,11 @@ struct SixelBand: Sendable {
     let end: Int
   }
 
-  /// The number of blank columns that ends a segment if no orders are tried.
+  /// The number of blank columns that ends a segment, unless different drawing orders are tried (see ``SixelRoute``).
   ///
   /// A blank is cheaper than selecting the colour again, but other colours can use the gap in the same pass: for a
-  /// small change in a dithered photograph, a gap of 2 gives 2 % fewer bytes than a gap of 6. If orders are tried, they
-  /// decide which gaps to bridge, so segments end at the first blank.
+  /// small change in a dithered photograph, a gap of 2 gives 2 % fewer bytes than a gap of 6. If orders are tried, the
+  /// chosen order decides which gaps to bridge, so segments end at the first blank.
   private static let gap = 2
 
   init(width: Int) {
@@ -83,8 +83,8 @@ struct SixelBand: Sendable {
 
   /// Appends the characters of the band, without the `-` that moves to the next band.
   ///
-  /// `register` is the register that is selected, or -1 if none is. The method updates it. With `trying`, the method
-  /// searches for a short order, which takes longer.
+  /// `register` is the register that is selected, or -1 if none is. The method updates it. If `trying` is true, the
+  /// method searches for an order in which drawing takes few bytes. The search takes time.
   mutating func append(to output: inout [UInt8], register: inout Int, trying: Bool) {
     collectSegments(gap: trying ? 1 : Self.gap)
     let runs = segments.map {
@@ -198,8 +198,8 @@ struct SixelRoute: Sendable {
 
   /// Finds an order for drawing `runs`, which are sorted from left to right, with a pen that starts at `pen`.
   ///
-  /// Each run is added to the pass over the band in which it costs the fewest bytes. With `improving`, runs are then
-  /// moved to cheaper places.
+  /// Each run is added to the pass in which it costs the fewest bytes. With `improving`, runs are then moved to cheaper
+  /// places.
   mutating func find(through runs: [Run], from pen: Pen, improving: Bool) {
     self.runs = runs
     fillPasses(from: pen)
@@ -254,8 +254,8 @@ struct SixelRoute: Sendable {
     }
   }
 
-  /// Moves the block of `length` runs from index `first` on to the place that saves the most bytes. Returns false if no
-  /// place saves any.
+  /// Takes the block of `length` runs that starts at index `first`, and moves it to the place that saves the most
+  /// bytes. Returns false if no place saves any.
   private mutating func move(_ first: Int, _ length: Int, from pen: Pen) -> Bool {
     let last = first + length - 1
     let before = first == 0 ? pen : self.pen(after: order[first - 1])

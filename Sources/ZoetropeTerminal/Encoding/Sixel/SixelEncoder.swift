@@ -72,8 +72,8 @@ package struct SixelEncoder: FrameEncoding {
     shown = unknownPixels
   }
 
-  /// Returns the number of rows of `area`, without the last row of the screen, in which a sixel image would make the
-  /// terminal scroll.
+  /// Returns the number of rows of `area`, not counting the last row of the screen, because a sixel image in that row
+  /// would make the terminal scroll. The result is at least 1.
   static func rowCount(of area: CellRect, on screen: ScreenSize) -> Int {
     max(min(area.rows, screen.rows - 1 - area.row), 1)
   }

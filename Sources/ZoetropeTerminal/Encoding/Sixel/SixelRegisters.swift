@@ -13,7 +13,7 @@ struct SixelRegisters: Sendable {
     table = ColorTable(limit: count)
   }
 
-  /// Feeds everything on which the bytes of the next picture depend into `hasher`.
+  /// Feeds `hasher` everything on which the bytes of the next picture depend.
   func hash(into hasher: inout Hasher) {
     hasher.combine(table.colors)
     hasher.combine(defined)
@@ -47,8 +47,8 @@ struct SixelRegisters: Sendable {
     }
   }
 
-  /// Appends definitions of those registers in `used` that the terminal does not know. With `exact`, the registers get
-  /// their assigned colours, otherwise those of ``SixelPalette``.
+  /// Appends definitions of those registers in `used` that the terminal does not know. If `exact` is true, the
+  /// registers get their assigned colours; otherwise, they get the colours of ``SixelPalette``.
   mutating func appendDefinitions(of used: [Bool], exact: Bool, to sequence: inout [UInt8]) {
     for register in 0..<256 where used[register] && !(isKept && exact && defined[register]) {
       let color = exact ? table.colors[register] : SixelPalette.color(register)
