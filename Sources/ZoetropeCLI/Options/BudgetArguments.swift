@@ -13,7 +13,7 @@ struct BudgetArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "With --max-bytes or --for, do not change this: size, fps or size,fps.", valueName: "what"))
+      "What --max-bytes or --for must not change: size, fps or size,fps.", valueName: "what"))
   var pin: PinArgument?
 
   var preset: UploadPreset? { site?.preset }

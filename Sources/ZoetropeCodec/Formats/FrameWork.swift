@@ -16,7 +16,7 @@ package struct FrameWork: Sendable {
   }
 }
 
-/// An existing GIF frame that turns the base of a ``FrameWork`` into its picture.
+/// An existing GIF frame that, drawn over the base of a ``FrameWork``, gives the picture of that ``FrameWork``.
 package struct SourceFrame: Sendable {
   /// The bytes of the image descriptor, the colour table and the compressed indices.
   package var bytes: [UInt8]

@@ -64,9 +64,9 @@ package struct LZWDecoder: Sendable {
 
 /// The state in which an expansion waits for more codes.
 struct LZWCursor: Sendable {
-  /// The output position at which the next string is written, and the bit position of the next code in the codes that
-  /// remain.
+  /// The output position at which the next string is written.
   fileprivate var position = 0
+  /// The position of the first bit of the next code, counted from the start of the remaining input.
   fileprivate var bitPosition = 0
   fileprivate var width = 0
   fileprivate var next = 0

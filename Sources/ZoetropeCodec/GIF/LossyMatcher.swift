@@ -173,8 +173,8 @@ package struct LossyMatcher: Sendable {
     for code in count..<next { (children[code], siblings[code]) = (-1, -1) }
   }
 
-  /// Adds the phrase that consists of the phrase `code` and `symbol`. Like a decoder, uses up a code even if the phrase
-  /// exists already.
+  /// Adds the phrase formed by appending `symbol` to the phrase that `code` stands for. Like a decoder, this function
+  /// uses up a code even if the phrase exists already.
   private mutating func add(_ code: Int32, _ symbol: UInt16) {
     var child = children[Int(code)]
     while child >= 0, symbols[Int(child)] != symbol { child = siblings[Int(child)] }
