@@ -52,6 +52,6 @@ struct PlaybackTime: Sendable {
 /// A clock that goes as fast as the system's clock but is ahead of it by a known time, so that a playback can wait on
 /// the system's clock instead.
 package protocol SystemClockAhead: Clock, Sendable where Duration == Swift.Duration {
-  /// The time by which the clock is ahead now. A change has no effect on a playback that is already waiting.
+  /// How far this clock is ahead of real time now. Changing this lead has no effect on a playback that is already waiting.
   var lead: Swift.Duration { get }
 }

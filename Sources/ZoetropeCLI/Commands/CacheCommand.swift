@@ -119,8 +119,8 @@ struct CachePruneCommand: CacheSubcommand {
     abstract: "Remove the least recently used frames until the cache fits its limit.",
     usage: "zoetrope cache prune [options]",
     discussion: """
-      This also removes tables of other versions of zoetrope and files that killed programs left \
-      behind. Frames are found by the contents of their file, not by its path, so the command \
+      This also removes tables of other versions of zoetrope and files left behind by programs \
+      that were killed. Frames are found by the contents of their file, not by its path, so the command \
       cannot tell which frames belong to deleted files.
 
       EXAMPLES:

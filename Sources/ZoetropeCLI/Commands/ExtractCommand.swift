@@ -98,7 +98,7 @@ struct ExtractCommand: ZoetropeSubcommand {
 
     @Option(
       parsing: .unconditional,
-      help: "Resample to this rate; {index} numbers the pictures.")
+      help: "Write this many pictures per second; {index} counts them.")
     var fps: PictureRate?
 
     @Option(

@@ -5,7 +5,7 @@ import ZoetropeProcess
 /// The options that select the part of an animation to keep.
 struct CutArguments: ParsableArguments {
   @Option(
-    parsing: .unconditional, help: "The frames to keep, such as 12-, 0,3-7,-1 or ::2.",
+    parsing: .unconditional, help: "The frames to keep, such as 12- or ::2 or 0,3-7,-1.",
     transform: SelectionArguments.selector)
   var frames: FrameSelector?
 

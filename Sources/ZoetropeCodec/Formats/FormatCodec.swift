@@ -8,7 +8,7 @@ package protocol FormatCodec: Sendable {
   var name: String { get }
   /// The usual file name extensions, without the dot.
   var fileExtensions: [String] { get }
-  /// The formats that the scanner reports. No other row of the table has these formats.
+  /// The formats that the scanner reports. Each format belongs to one codec of ``FormatTable`` only.
   var formats: [AnimationFormat] { get }
   /// The signatures with which files of the format begin, each at most 13 bytes long. A nil element matches any byte.
   var signatures: [[UInt8?]] { get }

@@ -27,7 +27,7 @@ public struct EditPlan: Sendable {
     /// The reason in a few words.
     public let description: String
 
-    /// The canvas before the frame has changed, because frames before it were removed or reordered.
+    /// The canvas on which the frame is drawn is a different one, because earlier frames were removed or reordered.
     public static let canvas = Reason(description: "the canvas before it differs")
     /// The frame is now the first one, which has to fill the canvas in this format.
     public static let firstFrame = Reason(description: "the first frame fills the canvas")
