@@ -230,3 +230,27 @@ def test_cancelling_ends_a_search():
             animation.convert(target, format="gif", max_bytes=20_000, effort="small")
         # Ample for a busy machine; it ends with its time.
         assert time.monotonic() - start < 60
+
+
+def test_a_budget_changes_no_other_parameter():
+    def saved(frames, format, **options):
+        file = io.BytesIO()
+        zoetrope.save(file, frames, format=format, **options)
+        return zoetrope.open(file.getvalue(), delays="exact")
+
+    frames = film()
+    for times in ({"fps": 100}, {"durations": 0}, {"durations": [0.01, 0.02, 0.3] * 4}):
+        for exact in (False, True):
+            plain = saved(frames, "gif", exact_delays=exact, **times)
+            bounded = saved(frames, "gif", exact_delays=exact, max_bytes="9M", **times)
+            assert [frame.delay for frame in bounded.frames] == [frame.delay for frame in plain.frames]
+    texts = {"Author": "me", "Comment": "hello"}
+    plain = saved(frames, "gif", fps=25, texts=texts)
+    bounded = saved(frames, "gif", fps=25, texts=texts, max_bytes="9M")
+    assert [item.value for item in bounded.metadata] == [item.value for item in plain.metadata] == [b"me", b"hello"]
+    hidden = np.zeros((2, 4, 4, 4), np.uint8)
+    hidden[..., 0] = 200
+    hidden[1, 0, 0] = 255
+    for keeps in (False, True):
+        picture = saved(hidden, "apng", fps=5, keep_hidden=keeps, max_bytes="9M").frame(0)
+        assert picture[1, 1].tolist() == ([200, 0, 0, 0] if keeps else [0, 0, 0, 0])

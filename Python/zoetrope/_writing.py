@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from ctypes import byref, sizeof
 from typing import (
-    Any, Callable, Iterable, List, Literal, Mapping, Optional, Sequence, Sized, SupportsFloat, SupportsIndex, Tuple,
+    Any, Callable, Dict, Iterable, List, Literal, Mapping, Optional, Sequence, Sized, SupportsFloat, SupportsIndex, Tuple,
     Union,
 )
 
@@ -15,6 +15,7 @@ from ._calls import _interruptible, _Owned
 from ._destinations import Destination, Written, _Sink
 from ._errors import make_error, parameter_error
 from ._library import library as _lib
+from ._rewriting import rewrite
 from ._types import Picture
 from ._writer_arguments import (
     ByteCount, Container, Delay, Dithering, Effort, Pin, UploadPreset, _delay, _options, _picture, _plays, _texts,
@@ -23,6 +24,13 @@ from ._writer_arguments import (
 
 #: The minimum number of pixels for which a call that encodes is interruptible by Ctrl-C.
 _LONG_PICTURE = 1 << 19
+
+
+class _Comments(Dict[str, str]):
+    """Texts that are all comments, as :class:`Writer` stores them in a GIF."""
+
+    def items(self) -> Any:
+        return [("Comment", text) for text in self.values()]
 
 
 class Writer:
@@ -255,15 +263,19 @@ def save(
     """
     if max_bytes is not None or preset is not None:
         # The search for a file that fits encodes the same frames several times, so compress them in memory first.
+        options = _options(
+            format, effort, threads, exact_delays=exact_delays, keep_hidden=keep_hidden, colors=colors,
+            dithering=dithering, matte=matte, lossy=lossy, max_bytes=max_bytes, preset=preset, pin=pin)
+        if (_Sink(destination).format if format is None else format) == "gif" and isinstance(texts, Mapping):
+            texts = _Comments(texts)
         whole = io.BytesIO()
         save(
             whole, frames, durations=durations, fps=fps, plays=plays, format="apng", effort="fast",
-            keep_identical=keep_identical, keep_hidden=keep_hidden, texts=texts, threads=threads)
+            keep_identical=keep_identical, keep_hidden=True, texts=texts, threads=threads)
+        # A speed of 1 marks all delays as changed: they are stored as `Writer` stores them, not as in the APNG.
+        changes = [] if exact_delays else [c.Edit(kind=3, number=1)]
         with open(whole.getvalue(), limits="none", delays="exact", threads=threads) as animation:
-            return animation.convert(
-                destination, format=format, effort=effort, exact_delays=exact_delays, colors=colors,
-                dithering=dithering, matte=matte, lossy=lossy, max_bytes=max_bytes, preset=preset, pin=pin,
-                threads=threads)
+            return rewrite(animation, destination, options, ((c.Edit * len(changes))(*changes), len(changes), None))
     if pin:
         raise parameter_error("pin= can be used only with max_bytes= or preset=")
     if (durations is None) == (fps is None):

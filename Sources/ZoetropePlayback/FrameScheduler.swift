@@ -70,8 +70,9 @@ public final class FrameScheduler: Sendable {
   /// missing, the current frame stays on screen, and ``PlaybackOptions/stallPolicy`` decides how the schedule continues
   /// afterwards. The first play lasts until the image is complete; until then, ``ScheduledFrame/isLast`` is false. If
   /// the image ends early, the frames that have arrived are played, and ``StreamedImage/waitUntilEnded()`` returns the
-  /// reason. Playback fails only if no frame has arrived. If ``PlaybackOptions`` specify a first frame that never
-  /// arrives, playback starts at the last frame that did.
+  /// reason. Playback fails if no frame of ``PlaybackOptions/range`` has arrived, or if a reduced motion shows a poster
+  /// frame that never arrives. If ``PlaybackOptions/startIndex`` never arrives, playback starts at the last frame that
+  /// did.
   ///
   /// If `image` is a ``RemoteImage``, a frame is late if its bytes are late, and ``PlaybackOptions/latePolicy`` decides
   /// what happens to late frames. Playback fails if bytes cannot be read.

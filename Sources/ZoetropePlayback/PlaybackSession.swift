@@ -213,12 +213,13 @@ final class PlaybackSession: Sendable {
 
   /// Performs the actions in `aftermath`. Call this method with no lock held.
   private func carryOut(_ aftermath: Aftermath) {
-    // Ending the use of `shared` comes first, so that all memory is released when `idle()` returns.
+    // Before the use of `shared` ends, which charges the kept frames.
+    if let shown = aftermath.shown { shared.keep(shown) }
+    // Ending the use of `shared` comes before the rest, so that all memory is released when `waitUntilIdle()` returns.
     if aftermath.ending != nil, state.withLock({ $0.hasStarted }) { shared.end() }
     aftermath.obsoleteDriver?.cancel()
     if let skip = aftermath.skip { log(skip: skip.count, before: skip.frame) }
     aftermath.delivery?.finish()
-    if let shown = aftermath.shown { shared.keep(shown) }
     guard let (reason, statistics) = aftermath.ending else { return }
     // A frame presented before the end stays available, unless playback was stopped or cancelled.
     let keepsFrame = reason != .stopped && reason != .cancelled

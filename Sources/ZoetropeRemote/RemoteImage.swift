@@ -34,7 +34,9 @@ public final class RemoteImage: AnimationSource {
   ///
   /// - Parameters:
   ///   - reader: Reads the bytes.
-  ///   - index: The file's index, if it was stored. Default: nil, in which case opening reads the file's structure.
+  ///   - index: The file's index, if it was stored. Default: nil, in which case opening reads the file's structure. If
+  ///     any frame of an indexed file exceeds the limits of `options`, opening throws. Without the index, the frames
+  ///     before a later frame that is too large would be kept.
   ///   - options: The decoding options. They have the same effect as for a local file, except that each reading
   ///     position decodes on one thread.
   ///   - remoteOptions: Options for reading and keeping bytes.

@@ -82,10 +82,11 @@ extension FrameStore {
   /// tables that a process has open or has changed within the last hour, because two versions of a program may be
   /// running at the same time.
   func removeTables(supersededBy name: TableName, _ secret: StoreSecret) {
-    let now = clock()
+    // Subtracting an hour from the present cannot overflow; a file may have any modification time.
+    let anHourAgo = clock() - 3_600_000_000_000
     for file in files() {
       guard let other = secret.shape(ofTable: file.name)?.name, other.prefix == name.prefix,
-        other != name, now - file.status.modified > 3_600_000_000_000
+        other != name, file.status.modified < anHourAgo
       else { continue }
       removeIfUnused(file.name)
     }
@@ -113,7 +114,7 @@ extension FrameStore {
       guard error.code == .storeDamaged else { throw error }
       // Another process may have removed the table meanwhile.
       guard TableDirectory.exists(path) else { return }
-      FileSystem.remove(path)
+      if let problem = FileSystem.remove(path), problem != .noSuchFileOrDirectory { throw error }
       sum.dropped += 1
     }
     return sum

@@ -59,22 +59,22 @@ extension AnimatedImage {
     progress: @escaping @Sendable (WritingProgress) -> Void = { _ in }
   ) async throws(AnimatedImageError) -> WrittenAnimation {
     try await onOwnThread(for: sink) { (flag) throws(AnimatedImageError) in
-      try reencode(to: sink, options: options, progress: progress, flag: flag)
+      try reencode(to: sink, options: options, isCancelled: { flag.isRaised }, progress: progress)
     }
   }
 
   /// Does the same as ``reencode(to:options:progress:)``, but on the calling thread.
   package func reencode(
     to sink: some AnimationSink, options: AnimationWriterOptions?,
-    progress: (WritingProgress) -> Void = { _ in }, flag: CancelFlag = CancelFlag()
+    isCancelled: @escaping @Sendable () -> Bool = { false },
+    progress: (WritingProgress) -> Void = { _ in }
   ) throws(AnimatedImageError) -> WrittenAnimation {
     let (writer, total) = try sink.orAbandon {
       () throws(AnimatedImageError) -> (AnimationWriter, Int?) in
-      let options = try completed(options ?? AnimationWriterOptions(copying: self)) {
-        flag.isRaised
-      }
+      let options = try completed(
+        options ?? AnimationWriterOptions(copying: self), isCancelled)
       return (
-        try AnimationWriter(to: sink, options: options) { flag.isRaised },
+        try AnimationWriter(to: sink, options: options, isCancelled: isCancelled),
         options.frameCount ?? (options.identicalFrames == .keep ? frames.count : nil)
       )
     }
@@ -88,8 +88,9 @@ extension AnimatedImage {
     }
     let reader = FrameReader(self)
     for index in frames.indices {
-      let frame = try reader.frame(at: index) { flag.isRaised }
-      try writer.append(frame, delay: frames[index].delay)
+      let frame = try reader.frame(at: index, isCancelled: isCancelled)
+      try writer.append(
+        frame.bitmap, delay: frames[index].delay, changed: index == 0 ? nil : frame.dirtyRect)
       report()
     }
     let written = try writer.finish()
@@ -99,7 +100,7 @@ extension AnimatedImage {
 
   /// Returns a copy of `options` with the parts that are missing: the image's static image as the poster, and a survey
   /// of the colours of all frames.
-  private func completed(
+  func completed(
     _ options: AnimationWriterOptions, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> AnimationWriterOptions {
     var options = options

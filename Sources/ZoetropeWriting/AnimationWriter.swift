@@ -33,9 +33,6 @@ public final class AnimationWriter: Sendable {
   /// The state that `append(_:)` changes before it submits a frame for encoding.
   private struct Front: Sendable {
     var pipeline: FramePipeline?
-    /// If the last frame was appended as a ``CompositedFrame``, the index of that frame in its own animation; otherwise
-    /// nil.
-    var lastIndex: Int?
     var isFinished = false
   }
 
@@ -103,10 +100,7 @@ public final class AnimationWriter: Sendable {
   ///   frame under ``ColorPolicy/exact``; `limitExceeded` if the delay takes more than 262,144 frames of a GIF; the
   ///   errors of the sink; `outOfMemory`; `cancelled`.
   public func append(_ frame: WritableFrame) throws(AnimatedImageError) {
-    try change { (front) throws(AnimatedImageError) in
-      front.lastIndex = nil
-      try add(frame, &front)
-    }
+    try change { (front) throws(AnimatedImageError) in try add(frame, &front) }
   }
 
   /// Appends a picture that is shown for `delay`.
@@ -120,19 +114,15 @@ public final class AnimationWriter: Sendable {
     try append(WritableFrame(bitmap: bitmap, delay: delay, changed: changed))
   }
 
-  /// Appends a frame of another animation. If the previous call appended the frame that precedes it in that animation,
-  /// only the dirty rectangle of `frame` is compared.
+  /// Appends a frame of another animation. The whole frame is compared with the previous one, of which the writer does
+  /// not know where it comes from. If the previous frame precedes it in the same animation, it is faster to pass the
+  /// ``CompositedFrame/dirtyRect`` to ``append(_:delay:changed:)``.
   ///
   /// - Throws: the errors of `append(_:)`.
   public func append(
     _ frame: CompositedFrame, delay: FrameDelay
   ) throws(AnimatedImageError) {
-    try change { (front) throws(AnimatedImageError) in
-      let isNext = front.lastIndex == frame.index - 1
-      front.lastIndex = frame.index
-      let changed = isNext ? frame.dirtyRect : nil
-      try add(WritableFrame(bitmap: frame.bitmap, delay: delay, changed: changed), &front)
-    }
+    try append(frame.bitmap, delay: delay)
   }
 
   /// Waits until all frames have been written, and completes the file.

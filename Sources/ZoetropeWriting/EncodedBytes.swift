@@ -113,13 +113,7 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
 private final class ChunkSink: AnimationSink {
   private let bytes = Mutex<[UInt8]>([])
 
-  var canPatch: Bool { false }
-
   func write(_ bytes: [UInt8]) { self.bytes.withLock { $0 += bytes } }
-
-  func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
-    throw AnimatedImageError(.parameter, "bytes already written to this output cannot be replaced")
-  }
 
   func finish() {}
 

@@ -82,6 +82,14 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
     slower?.escalatePriority(to: priority)
   }
 
+  /// Keeps the run in progress for `key`, if there is one, even if all its waiters leave. It is kept until the returned
+  /// closure is called.
+  package func hold(_ key: Key) -> @Sendable () -> Void {
+    let waiter = ResultHandover<Outcome>()
+    state.withLock { $0.flights[key]?.waiters.append(waiter) }
+    return { self.leave(key, waiter) }
+  }
+
   private func leave(_ key: Key, _ waiter: ResultHandover<Outcome>) {
     let task = state.withLock { state -> Task<Void, Never>? in
       guard let waiters = state.flights[key]?.waiters, waiters.contains(where: { $0 === waiter })

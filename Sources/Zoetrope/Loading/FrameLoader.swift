@@ -250,7 +250,9 @@ public actor FrameLoader {
     of request: Request, in slot: LoadSlot?, _ playback: PlaybackOptions?
   ) -> AsyncStream<LoadingPhase> {
     let (stream, continuation) = AsyncStream.makeStream(of: LoadingPhase.self)
+    let release = holdFetch(of: request, in: slot)
     let task = Task(priority: request.priority) {
+      defer { release() }
       do throws(AnimatedImageError) {
         try await load(request, playback, continuation)
       } catch {
@@ -264,10 +266,25 @@ public actor FrameLoader {
   }
 
   private nonisolated func prefetch(_ request: Request, in slot: LoadSlot?) {
+    let release = holdFetch(of: request, in: slot)
     let task = Task(priority: request.priority) {
+      defer { release() }
       do throws(AnimatedImageError) { _ = try await poster(of: request) } catch {}
     }
     slot?.replace(with: task)
+  }
+
+  /// Keeps a fetch in progress of the same name until the returned closure is called. Otherwise, replacing the load in
+  /// `slot` would end the fetch before the new load has joined it.
+  private nonisolated func holdFetch(
+    of request: Request, in slot: LoadSlot?
+  ) -> @Sendable () -> Void {
+    guard slot != nil else { return {} }
+    let (load, stream) = (loads.hold(request.id), streams.hold(request.id))
+    return {
+      load()
+      stream()
+    }
   }
 
   private func load(

@@ -71,10 +71,11 @@ final class PlannedFrames: FrameSupply {
   }
 
   private func next(_ index: Int) throws(AnimatedImageError) -> CompositedFrame? {
-    if let kept { return try kept.frame(at: index) { Signals.ending != nil } }
-    let frame = try composited.frame(at: index)
+    let isCancelled = { Signals.ending != nil }
+    if let kept { return try kept.frame(at: index, isCancelled: isCancelled) }
+    let frame = try composited.frame(at: index, isCancelled: isCancelled)
     guard renderer != nil else { return frame }
-    return try renderer?.render(frame)
+    return try renderer?.render(frame, isCancelled: isCancelled)
   }
 }
 

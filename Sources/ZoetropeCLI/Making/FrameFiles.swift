@@ -85,11 +85,15 @@ struct FrameFiles {
   }
 
   private static func pictures(in directory: FilePath) throws(CommandFailure) -> [InputFile] {
-    var names: [[UInt8]] = []
-    for name in (try? FileSystem.names(in: directory)) ?? [] {
-      if name.lowercased().hasSuffix(".png"), !name.hasPrefix(".") {
-        names.append(Array(name.utf8))
+    let names: [[UInt8]]
+    do throws(Errno) {
+      names = try FileSystem.entries(of: directory).filter { name in
+        name.first != UInt8(ascii: ".")
+          && String(decoding: name.suffix(4), as: UTF8.self).lowercased() == ".png"
       }
+    } catch {
+      throw CommandFailure(
+        .undecodable, code: "io", "cannot read the directory: \(error)", file: "\(directory)")
     }
     let start =
       directory.bytes + (directory.bytes.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")])

@@ -27,6 +27,7 @@ struct PNGStreamAssembler {
     isDataCut = false
     count = 0
     single = nil
+    joined.removeAll(keepingCapacity: true)
     let total = bytes.byteCount
     var type: UInt32?
     var position = 0
@@ -65,7 +66,6 @@ struct PNGStreamAssembler {
     } else {
       if count == 0 {
         // Memory is allocated once for the whole frame, because all data together is shorter than the frame's range.
-        joined.removeAll(keepingCapacity: true)
         if joined.capacity < bytes.byteCount { try PixelMemory.require(bytes.byteCount) }
         joined.reserveCapacity(bytes.byteCount)
       }

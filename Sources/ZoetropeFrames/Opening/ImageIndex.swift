@@ -98,7 +98,8 @@ public struct ImageIndex: Sendable, Hashable {
     (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
   }
 
-  /// Throws the error that scanning the file would throw, if the file exceeds `limits`.
+  /// Throws an error if the file exceeds `limits`. Scanning the file throws the same error, except where a scanner keeps
+  /// the frames before the first one that is too large.
   package func check(_ limits: DecodingLimits) throws(AnimatedImageError) {
     func check(
       _ kind: LimitExcess.Kind, _ asked: Int, _ allowed: Int

@@ -93,7 +93,14 @@ extension AnimationSource {
     _ range: some RangeExpression<Int> & Sendable = 0..., rendering: Rendering = .init(),
     cache: (any FrameCaching)? = nil
   ) -> BitmapSequence {
-    BitmapSequence(self, rendering: rendering, cache: cache) { range.contains($0) }
+    // An empty range contains no index that a stream could be waited for.
+    let isEmpty =
+      (range as? Range<Int>)?.isEmpty ?? (range as? PartialRangeUpTo<Int>).map {
+        $0.upperBound <= 0
+      } ?? false
+    return BitmapSequence(self, rendering: rendering, cache: cache, isEmpty: isEmpty) {
+      range.contains($0)
+    }
   }
 }
 

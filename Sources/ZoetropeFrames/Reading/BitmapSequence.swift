@@ -9,21 +9,23 @@ public struct BitmapSequence: AsyncSequence, Sendable {
   private let image: any AnimationSource
   private let rendering: Rendering
   private let cache: (any FrameCaching)?
+  private let isEmpty: Bool
   private let contains: @Sendable (Int) -> Bool
 
   init(
-    _ image: any AnimationSource, rendering: Rendering, cache: (any FrameCaching)?,
+    _ image: any AnimationSource, rendering: Rendering, cache: (any FrameCaching)?, isEmpty: Bool,
     where contains: @escaping @Sendable (Int) -> Bool
   ) {
     self.image = image
     self.rendering = rendering
     self.cache = cache
+    self.isEmpty = isEmpty
     self.contains = contains
   }
 
   /// Creates an iterator that begins at the first frame of the range.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(image, rendering: rendering, cache: cache, where: contains)
+    Iterator(image, rendering: rendering, cache: cache, isOver: isEmpty, where: contains)
   }
 
   /// An iterator over the frames. Copies of an iterator share one decoder and wait for each other.
@@ -34,15 +36,16 @@ public struct BitmapSequence: AsyncSequence, Sendable {
     private let contains: @Sendable (Int) -> Bool
     private var next = 0
     private var hasBegun = false
-    private var isOver = false
+    private var isOver: Bool
 
     init(
-      _ image: any AnimationSource, rendering: Rendering, cache: (any FrameCaching)?,
+      _ image: any AnimationSource, rendering: Rendering, cache: (any FrameCaching)?, isOver: Bool,
       where contains: @escaping @Sendable (Int) -> Bool
     ) {
       self.image = image
       origin = image.origin.base
       self.contains = contains
+      self.isOver = isOver
       let reader = RenderedReader(origin, rendering: rendering, cache: cache)
       reader.isOnePass = true
       if origin.arrivals == nil {

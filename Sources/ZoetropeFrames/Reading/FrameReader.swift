@@ -147,7 +147,8 @@ public final class FrameReader {
   ///   - isCancelled: A closure that is called between frames and returns whether to stop. Default: a closure that
   ///     returns false.
   /// - Throws: `parameter` if the frame does not exist; the errors of ``next()``; `cancelled` once `isCancelled`
-  ///   returns true. After `cancelled`, the reader stays usable and keeps its position.
+  ///   returns true. After `cancelled`, the reader stays usable. Its position is then the frame that it has reached,
+  ///   so that a second call decodes only the rest.
   public func frame(
     at index: Int, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> CompositedFrame {
@@ -159,11 +160,12 @@ public final class FrameReader {
     if index != nextIndex {
       let start = image.frames[...index].lastIndex { $0.isIndependent } ?? 0
       if index < nextIndex || start > nextIndex { jump(to: start) }
+      // Also after an error, the caller has not seen the frame before the next one.
+      defer { compositor.markAllDirty() }
       while nextIndex < index {
         try check(isCancelled)
         try drawNext(isCancelled)
       }
-      compositor.markAllDirty()
     }
     return try composeNext(isCancelled)
   }

@@ -40,21 +40,23 @@ final class FrameExport: Sendable {
   /// Returns the message for the status line, and removes it. Returns nil if there is none.
   func takeMessage() -> String? { progress.withLock { $0.message.take() } }
 
-  /// Stops after the frame that is being written, and waits until it has been written.
+  /// Stops decoding, or waits until the frame that is being written has been written. No message remains.
   func cancel() {
     isCancelled.store(true, ordering: .relaxed)
     let thread = progress.withLock { $0.thread.take() }
     thread?.join()
     isCancelled.store(false, ordering: .relaxed)
+    progress.withLock { $0.message = nil }
   }
 
   private func run(_ image: AnimatedImage, _ range: Range<Int>, _ stem: [UInt8]) -> String {
     let reader = FrameReader(image)
     var count = 0
     do {
-      for index in range where !isCancelled.load(ordering: .relaxed) {
-        _ = try Self.save(
-          try reader.frame(at: index).bitmap, index: index, of: image.frames.count, stem: stem)
+      for index in range {
+        // Before a frame in the middle, all earlier frames may have to be decoded.
+        let frame = try reader.frame(at: index) { self.isCancelled.load(ordering: .relaxed) }
+        _ = try Self.save(frame.bitmap, index: index, of: image.frames.count, stem: stem)
         count += 1
       }
       return "saved \(count) frames"

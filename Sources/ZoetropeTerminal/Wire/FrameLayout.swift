@@ -37,6 +37,8 @@ public struct FrameLayout: Sendable, Hashable {
 
   /// Fits a picture of `size` into `room`.
   ///
+  /// A `zoom`, `pan` or `grid` that is not finite counts as the default.
+  ///
   /// - Parameters:
   ///   - size: The size of the picture.
   ///   - room: The cells that may be used.
@@ -55,6 +57,10 @@ public struct FrameLayout: Sendable, Hashable {
     grid: (width: Double, height: Double) = (1, 1)
   ) {
     let cell = screen.cell
+    let zoom = zoom.isFinite ? max(zoom, 0.01) : 1
+    let grid =
+      (grid.width > 0 && grid.width.isFinite && grid.height > 0 && grid.height.isFinite)
+      ? grid : (width: 1, height: 1)
     let width = Double(max(size.width, 1))
     let height = Double(max(size.height, 1))
     let roomWidth = Double(max(room.columns, 1) * cell.width)
@@ -73,13 +79,13 @@ public struct FrameLayout: Sendable, Hashable {
       scaleX = roomWidth / width
       scaleY = roomHeight / height
     }
-    scaleX *= max(zoom, 0.01)
-    scaleY *= max(zoom, 0.01)
+    scaleX *= zoom
+    scaleY *= zoom
     var shownWidth = min(width * scaleX, roomWidth)
     var shownHeight = min(height * scaleY, roomHeight)
     var rounding = FloatingPointRoundingRule.toNearestOrAwayFromZero
     let multiple = min(roomWidth / (width * grid.width), roomHeight / (height * grid.height))
-    let factor = (multiple.rounded(.down) * max(zoom, 0.01)).rounded()
+    let factor = (multiple.rounded(.down) * zoom).rounded()
     if fit == .integer, multiple >= 1, factor >= 1 {
       (scaleX, scaleY) = (factor * grid.width, factor * grid.height)
       // Show only whole pixels of the picture.
@@ -104,7 +110,7 @@ public struct FrameLayout: Sendable, Hashable {
       crop = nil
     } else {
       func place(_ free: Int, _ pan: Double) -> Int {
-        Int((Double(free) / 2 * (1 + min(max(pan, -1), 1))).rounded())
+        Int((Double(free) / 2 * (1 + (pan.isNaN ? 0 : min(max(pan, -1), 1)))).rounded())
       }
       crop = PixelRect(
         x: place(size.width - cropWidth, pan.x), y: place(size.height - cropHeight, pan.y),

@@ -20,6 +20,8 @@ public struct InputDecoder: Sendable {
   private var isPasting = false
   private var isSkipping = false
   private static let limit = 4096
+  /// The bytes that introduce a string after ESC: DCS, SOS, OSC, PM and APC (ECMA-48, 5.6).
+  private static let stringIntroducers: Set<UInt8> = [0x50, 0x58, 0x5D, 0x5E, 0x5F]
 
   /// Creates a decoder that holds back no bytes.
   public init() {}
@@ -41,12 +43,16 @@ public struct InputDecoder: Sendable {
   /// such as `[`, as that character typed with Alt. Longer unfinished sequences are kept, because their remaining bytes
   /// are probably still on the way.
   public mutating func flush() -> [InputEvent] {
+    // The end of an overlong sequence is not a key.
+    guard !isSkipping else { return [] }
     if pending == [0x1B] {
       pending = []
       return [.key(KeyEvent(.escape))]
     }
     // ESC followed only by the second byte of a sequence introducer is a character typed with Alt.
-    if pending.count == 2, pending[0] == 0x1B, [0x5B, 0x4F, 0x50, 0x5D, 0x5F].contains(pending[1]) {
+    if pending.count == 2, pending[0] == 0x1B,
+      pending[1] == 0x5B || pending[1] == 0x4F || Self.stringIntroducers.contains(pending[1])
+    {
       let character = Character(Unicode.Scalar(pending[1]))
       pending = []
       return [.key(KeyEvent(.character(character), .alt))]
@@ -143,11 +149,10 @@ public struct InputDecoder: Sendable {
       guard pending.count == 3 else { return }
       pending = []
       if let key = Self.final(last, modifiers: []) { emit(key, &events) }
-    case 0x50, 0x5D, 0x5F, 0x5E, 0x58:
+    case let kind where Self.stringIntroducers.contains(kind):
       let isTerminated =
         last == 7 || (last == 0x5C && pending.count > 2 && pending[pending.count - 2] == 0x1B)
       guard isTerminated else { return }
-      let kind = pending[1]
       let body = Array(pending[2..<pending.count - (last == 7 ? 1 : 2)])
       pending = []
       events.append(.reply(TerminalReply(ReplyParser.string(kind: kind, body))))

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A source of the pictures of an animation whose frames are all encoded again.
 package protocol PictureSupply {
   /// Returns the picture with the given index. All calls with the same index return equal pictures.
@@ -55,7 +53,8 @@ package struct AnimationAssembly {
     var room = Self.keptByteLimit
     var (last, before) = (Int?.none, Bitmap?.none)
     var (pixelCount, partialCount) = (0, 0)
-    for place in frames.indices where !survey.isSettled {
+    // Even if no further picture can change the survey, all pictures are decoded, so that their damage is known.
+    for place in frames.indices {
       let (picture, changed) = try picture(place, &last)
       if let item = picture.damage { findings.damage.append(item) }
       room -= picture.bitmap.storage.byteCount
@@ -83,7 +82,7 @@ package struct AnimationAssembly {
         !survey.fits(reduction) && (findings.reducesColors || reduction.colors != .automatic)
       findings.partialAlphaShare = Double(partialCount) / Double(max(pixelCount, 1))
     } else if options.format.hasPalettes {
-      _ = try write(to: CountingSink()) { _ in }
+      _ = try write(to: DiscardingSink()) { _ in }
     }
   }
 
@@ -205,16 +204,12 @@ package final class ImagePictures: PictureSupply {
   }
 }
 
-/// A sink that counts bytes and discards them.
-package final class CountingSink: AnimationSink {
-  private let count = Atomic(0)
-
+/// A sink that discards all bytes.
+package final class DiscardingSink: AnimationSink {
   package init() {}
 
-  package var byteCount: Int { count.load(ordering: .relaxed) }
-
   package var canPatch: Bool { true }
-  package func write(_ bytes: [UInt8]) { count.add(bytes.count, ordering: .relaxed) }
+  package func write(_ bytes: [UInt8]) {}
   package func patch(_ bytes: [UInt8], at offset: Int) {}
   package func finish() {}
   package func abandon() {}

@@ -53,7 +53,7 @@ extension EditPlan {
       do throws(AnimatedImageError) {
         let plan = try EditPlan(
           image, edits, options, comparesLossless: false, isCancelled: isCancelled)
-        let written = try plan.write(to: CountingSink(), isCancelled: isCancelled)
+        let written = try plan.write(to: DiscardingSink(), isCancelled: isCancelled)
         if best.map({ written.byteCount < $0.byteCount }) ?? true {
           best = (plan, written.byteCount)
         }
@@ -195,6 +195,16 @@ extension EditPlan {
       encodesAll: isCropped ? .crop : nil)
     let steps = try planner.steps(for: frames) { (picture, _, rect, _) in
       if fits { note(encoder.fit(picture, in: rect)) }
+    }
+    if fits, !missing.isEmpty {
+      // With a longer palette, the static image is compressed again, and damaged pixels of copied frames, whose indices
+      // are past the old palette, would get new colours.
+      if !isCropped, !map.beginsWithStaticImage {
+        note(encoder.fit(try pictures.image.renderStaticBitmap(), in: crop))
+      }
+      for step in steps.steps where fits && step.drawing == nil {
+        fits = try pictures.isIntact(step.source)
+      }
     }
     if fits {
       header.palette += missing.sorted()

@@ -89,13 +89,18 @@ struct PNGEditWriter: EditWriting {
     try control(frame.rect, step.delay, frame.disposal, frame.blend, &output)
     // The range of a run of adjacent chunks that will be copied unchanged.
     var whole = 0..<0
-    let chunks = try output.chunks(in: frame.byteRange)
+    // The type of the first data chunk is the type of all of them. In a PNG without frames, an fdAT is skipped.
+    let all = try output.chunks(in: frame.byteRange)
+    let type = all.map(\.type).first {
+      $0.elementsEqual("IDAT".utf8) || $0.elementsEqual("fdAT".utf8)
+    }
+    let chunks = all.filter { $0.type == type }
+    let isSequenced = type?.elementsEqual("fdAT".utf8) ?? false
     let hasData = chunks.contains { $0.range.count > 16 }
     for chunk in chunks {
-      let isSequenced = chunk.type.elementsEqual("fdAT".utf8)
-      guard isSequenced || chunk.type.elementsEqual("IDAT".utf8) else { continue }
-      let data = chunk.range.lowerBound + (isSequenced ? 12 : 8)..<chunk.range.upperBound - 4
-      guard data.lowerBound <= data.upperBound else { continue }
+      let start = chunk.range.lowerBound + (isSequenced ? 12 : 8)
+      guard start <= chunk.range.upperBound - 4 else { continue }
+      let data = start..<chunk.range.upperBound - 4
       var stays = isStatic && !isSequenced
       if isSequenced, !isStatic {
         stays = try output.bytes(data.lowerBound - 4..<data.lowerBound) == sequence.bigEndianBytes

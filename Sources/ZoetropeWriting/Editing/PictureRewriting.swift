@@ -45,7 +45,9 @@ package struct PictureRewriting: Sendable {
     // Under a byte limit, metadata is dropped at first, and added back later if there is room for it.
     let metadata = options.budget == nil ? image.metadata : nil
     (crop, rendering) = (timeline.canvas, timeline.rendering)
-    mayReduceFurther = options.colors == .automatic && options.dithering == .automatic
+    // With a byte limit, the search reduces the colours itself if that is necessary.
+    mayReduceFurther =
+      options.budget == nil && options.colors == .automatic && options.dithering == .automatic
     let format: AnimationFormat = (options.format ?? image.format) == .gif ? .gif : .apng
     var writing = AnimationWriterOptions(
       format: format, playCount: timeline.playCount, effort: options.effort,

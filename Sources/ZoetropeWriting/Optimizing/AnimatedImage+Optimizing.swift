@@ -145,16 +145,12 @@ extension AnimatedImage {
       writing.playCount = playCount
       writing.identicalFrames = .keep
       writing.metadata = options.stripsMetadata ? nil : metadata
+      writing = try image.completed(writing, isCancelled)
       for tolerance in options.tolerance > 0 ? [options.tolerance, 0] : [0] {
         writing.tolerance = tolerance
-        let flag = CancelFlag()
         try attempt(isExact: tolerance == 0) { (sink) throws(AnimatedImageError) in
           _ = try image.reencode(
-            to: sink, options: writing,
-            progress: {
-              if isCancelled() { flag.raise() }
-              progress($0)
-            }, flag: flag)
+            to: sink, options: writing, isCancelled: isCancelled, progress: progress)
         }
       }
     default: break

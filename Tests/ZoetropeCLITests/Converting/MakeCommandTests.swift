@@ -107,6 +107,10 @@ import ZoetropeTestSupport
       #expect(try tool.shell("mkdir d && mv f*.png d && echo x >d/x.txt") == 0)
       #expect(try tool.run("make", "d", "-o", "c.png", "--fps", "10").status == 0)
       #expect(try tool.read("c.png") == tool.read("a.png"))
+      // Names need not be UTF-8.
+      #expect(try tool.shell("mv d/f1.png \"$(printf 'd/f1\\377.PNG')\"") == 0)
+      #expect(try tool.run("make", "d", "-o", "e.png", "--fps", "10").status == 0)
+      #expect(try tool.read("e.png") == tool.read("a.png"))
     }
   }
 

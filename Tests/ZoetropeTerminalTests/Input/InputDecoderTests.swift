@@ -66,6 +66,16 @@ struct InputDecoderTests {
     #expect(decoder.feed(Array("[B".utf8)) == [.key(KeyEvent(.down))])
   }
 
+  @Test(arguments: ["[", "O", "P", "X", "]", "^", "_"])
+  func `a character that introduces sequences is a key with Alt once nothing follows`(
+    _ character: Character
+  ) {
+    var decoder = InputDecoder()
+    #expect(decoder.feed(Array("\u{1B}\(character)".utf8)).isEmpty)
+    #expect(decoder.flush() == [.key(KeyEvent(.character(character), .alt))])
+    #expect(decoder.feed(Array("q".utf8)) == [.key(KeyEvent(.character("q")))])
+  }
+
   @Test func `the mouse's old form gives no keys, whole or byte by byte`() {
     let bytes: [UInt8] = [0x1B, 0x5B, 0x4D, 0x20, 0x71, 0xC3, 0x78]
     var whole = InputDecoder()
@@ -100,6 +110,10 @@ struct InputDecoderTests {
     bytes += Array(repeating: UInt8(ascii: "A"), count: 10_000)
     #expect(decoder.feed(bytes).isEmpty)
     #expect(decoder.feed(Array("\u{1B}\\q".utf8)) == [.key(KeyEvent(.character("q")))])
+    // Even if its end arrives in two parts.
+    #expect(decoder.feed(bytes + [0x1B]).isEmpty)
+    #expect(decoder.flush().isEmpty)
+    #expect(decoder.feed(Array("\\q\u{1B}[B".utf8)).count == 2)
   }
 
   @Test func `no input crashes the decoder`() {

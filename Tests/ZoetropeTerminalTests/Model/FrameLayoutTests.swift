@@ -8,6 +8,24 @@ struct FrameLayoutTests {
   let screen = ScreenSize(columns: 80, rows: 24, cell: PixelSize(width: 10, height: 20))
   let room = CellRect(column: 0, row: 0, columns: 80, rows: 24)
 
+  @Test func `numbers that are not finite count as the defaults`() {
+    let size = PixelSize(width: 100, height: 80)
+    let room = CellRect(column: 0, row: 0, columns: 10, rows: 4)
+    let screen = ScreenSize(columns: 12, rows: 7, cell: PixelSize(width: 5, height: 10))
+    for fit in [FrameLayout.Fit.contain, .cover, .integer, .original] {
+      let plain = FrameLayout(of: size, in: room, screen: screen, fit: fit)
+      for number in [Double.nan, .infinity, -.infinity] {
+        let zoomed = FrameLayout(of: size, in: room, screen: screen, fit: fit, zoom: number)
+        #expect(zoomed == plain)
+        let grid = FrameLayout(
+          of: size, in: room, screen: screen, fit: fit, grid: (number, 0))
+        #expect(grid == plain)
+      }
+      let panned = FrameLayout(of: size, in: room, screen: screen, fit: fit, pan: (.nan, .nan))
+      #expect(panned == plain)
+    }
+  }
+
   @Test(
     arguments: [
       (FrameLayout.Fit.contain, CellRect(column: 8, row: 0, columns: 64, rows: 24)),

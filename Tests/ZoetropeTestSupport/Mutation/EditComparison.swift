@@ -163,21 +163,24 @@ package struct EditComparison {
     return hash
   }
 
-  /// A frame's data: for PNG, what is in its data chunks.
+  /// A frame's data: for PNG, what is in its data chunks. All of them have the type of the first one.
   private static func payload(
     _ bytes: [UInt8], _ range: Range<Int>, _ format: AnimationFormat
   ) -> [UInt8] {
     guard format != .gif else { return Array(bytes[range]) }
     var data: [UInt8] = []
+    var isSequenced: Bool?
     var place = range.lowerBound
     while place + 12 <= range.upperBound {
       let length = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
       guard place + 12 + length <= range.upperBound else { break }
       let type = bytes[place + 4..<place + 8]
-      if type.elementsEqual("IDAT".utf8) {
+      if type.elementsEqual("IDAT".utf8), isSequenced != true {
+        isSequenced = false
         data += bytes[place + 8..<place + 8 + length]
-      } else if type.elementsEqual("fdAT".utf8), length >= 4 {
-        data += bytes[place + 12..<place + 8 + length]
+      } else if type.elementsEqual("fdAT".utf8), isSequenced != false {
+        isSequenced = true
+        data += bytes[place + 8..<place + 8 + length].dropFirst(4)
       }
       place += 12 + length
     }

@@ -183,6 +183,26 @@ import ZoetropeTestSupport
     await cancelled.wait()
   }
 
+  @Test func `a load of the same name in the slot joins the fetch`() async {
+    let slot = LoadSlot()
+    let (started, gate) = (TaskGate(), TaskGate())
+    let fetches = Mutex(0)
+    let bytes = bytes
+    let fetch: FrameLoader.Fetch = { _ in
+      fetches.withLock { $0 += 1 }
+      started.open()
+      await gate.wait()
+      return bytes
+    }
+    loader.prefetch(for: 1, in: slot, data: fetch)
+    await started.wait()
+    _ = loader.phases(for: 1, in: slot, data: fetch)
+    let phases = loader.phases(for: 1, in: slot, data: fetch)
+    gate.open()
+    #expect(await collect(phases).names.last == "playing")
+    #expect(fetches.withLock { $0 } == 1)
+  }
+
   @Test func `leaving the loop cancels the fetch`() async {
     let started = TaskGate()
     let ended = TaskGate()

@@ -233,10 +233,9 @@ import ZoetropeTestSupport
     }
     #expect(error?.code == .parameter)
     #expect(planned.calls.withLock { ($0.finished, $0.abandoned) } == (0, 1))
-    let (surveyed, flag) = (FailingSink(after: .max), CancelFlag())
-    flag.raise()
+    let surveyed = FailingSink(after: .max)
     #expect(throws: AnimatedImageError.self) {
-      try image.reencode(to: surveyed, options: nil, flag: flag)
+      try image.reencode(to: surveyed, options: nil, isCancelled: { true })
     }
     #expect(surveyed.calls.withLock { ($0.finished, $0.abandoned) } == (0, 1))
   }

@@ -168,7 +168,10 @@ extension Bitmap {
   ///   fails.
   package func straightRGBA() throws(AnimatedImageError) -> Bitmap {
     switch format {
-    case .rgba8, .rgbx8: return self
+    case .rgba8: return self
+    // The fourth byte of a pixel is 255.
+    case .rgbx8:
+      return Bitmap(size: size, format: .rgba8, bytesPerRow: bytesPerRow, storage: storage)
     case .bgra8, .rgb565, .grey8: break
     default:
       throw AnimatedImageError(
