@@ -114,9 +114,9 @@ public final class AnimationWriter: Sendable {
     try append(WritableFrame(bitmap: bitmap, delay: delay, changed: changed))
   }
 
-  /// Appends a frame of another animation. The whole frame is compared with the previous one, of which the writer does
-  /// not know where it comes from. If the previous frame precedes it in the same animation, it is faster to pass the
-  /// ``CompositedFrame/dirtyRect`` to ``append(_:delay:changed:)``.
+  /// Appends a frame of another animation. The whole picture is compared with the previous one, because the writer does
+  /// not know whether the previous picture is the frame before. If it is, `append(_:delay:changed:)` with the frame's
+  /// ``CompositedFrame/dirtyRect`` is faster.
   ///
   /// - Throws: the errors of `append(_:)`.
   public func append(
