@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 from ctypes import byref, sizeof
 from typing import (
-    Any, Callable, Dict, Iterable, List, Literal, Mapping, Optional, Sequence, Sized, SupportsFloat, SupportsIndex, Tuple,
-    Union,
+    Any, Callable, Dict, Iterable, List, Literal, Mapping, Optional, Sequence, Sized, SupportsFloat, SupportsIndex,
+    Tuple, Union,
 )
 
 from . import _library as c
@@ -266,14 +266,17 @@ def save(
         options = _options(
             format, effort, threads, exact_delays=exact_delays, keep_hidden=keep_hidden, colors=colors,
             dithering=dithering, matte=matte, lossy=lossy, max_bytes=max_bytes, preset=preset, pin=pin)
-        if (_Sink(destination).format if format is None else format) == "gif" and isinstance(texts, Mapping):
+        is_gif = (_Sink(destination).format if format is None else format) == "gif"
+        if is_gif and isinstance(texts, Mapping):
             texts = _Comments(texts)
         whole = io.BytesIO()
         save(
             whole, frames, durations=durations, fps=fps, plays=plays, format="apng", effort="fast",
-            keep_identical=keep_identical, keep_hidden=True, texts=texts, threads=threads)
-        # A speed of 1 marks all delays as changed: they are stored as `Writer` stores them, not as in the APNG.
-        changes = [] if exact_delays else [c.Edit(kind=3, number=1)]
+            keep_identical=keep_identical, keep_hidden=keep_hidden, texts=texts, threads=threads)
+        # A GIF keeps delays of its source that no edit has changed, even short ones. These two edits cancel each other
+        # out, so that delays are stored as `Writer` stores them.
+        speeds = (2, 0.5) if is_gif and not exact_delays else ()
+        changes = [c.Edit(kind=3, number=speed) for speed in speeds]
         with open(whole.getvalue(), limits="none", delays="exact", threads=threads) as animation:
             return rewrite(animation, destination, options, ((c.Edit * len(changes))(*changes), len(changes), None))
     if pin:
