@@ -16,7 +16,7 @@
 ///
 /// **Reads.** The bytes that a frame needs are fetched before the frame is decoded, so no decode thread waits for them.
 /// Up to ``RemoteOptions/byteLimit`` bytes are kept in memory; they are charged to ``MemoryBudget/shared`` and dropped
-/// when the budget needs memory. Each reading position reads at most 16 ranges at a time. Concurrent requests for the
+/// when the budget needs memory. Each decoding position reads at most 16 ranges at a time. Concurrent requests for the
 /// same bytes share one read, which is cancelled once all of these requests are cancelled. If frames are requested in
 /// order, the bytes that follow them are prefetched. If a frame needs many bytes, they are fetched and decoded in
 /// stretches of up to 4 MiB, or of one frame if that is larger. A read that fails, or returns the wrong number of

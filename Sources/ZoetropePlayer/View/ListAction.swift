@@ -13,9 +13,9 @@ enum ListAction: Sendable, Hashable {
   case close
   /// Begins a search for a name.
   case search
-  /// Appends a character to the searched text.
+  /// Appends a character to the search text.
   case type(Character)
-  /// Removes the last character of the searched text.
+  /// Removes the last character of the search text.
   case erase
   /// Moves to the next match (1) or the previous match (-1).
   case match(Int)
@@ -39,7 +39,7 @@ enum ListAction: Sendable, Hashable {
     }
   }
 
-  /// Creates the action for `event` while the user types the searched text, or returns nil if the key has no meaning.
+  /// Creates the action for `event` while the user types the search text, or returns nil if the key has no meaning.
   init?(searching event: KeyEvent) {
     switch event.key {
     case .character(let character): self = .type(character)

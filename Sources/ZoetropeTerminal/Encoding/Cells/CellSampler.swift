@@ -77,10 +77,10 @@ struct CellSource: Sendable {
 ///
 /// Each cell is divided into bands at ``bandCuts``, and each band is divided into equal parts, whose number is
 /// ``halves``. With `hasColumns`, each cell is also divided into eight columns over its full height. From these parts,
-/// the sums for all block glyphs can be computed. The sample of a part is a vector of four numbers. Its red, green and
-/// blue are the part's share of the cell's light: in an entirely white cell, the samples of the parts of all bands add
-/// up to 1. Over a bare backdrop, only opaque pixels have light, and the fourth number of a sample is the fraction of
-/// the cell that the opaque pixels of the part cover.
+/// the sums for all block glyphs can be computed. The sample of a part is a vector of four numbers. The first three are
+/// the red, green and blue light that the part contributes to the cell: in an entirely white cell, each of them adds up
+/// to 1 over the parts of all bands. Over a bare backdrop, only opaque pixels contribute light, and the fourth number is
+/// the fraction of the cell that the opaque pixels of the part cover.
 ///
 /// The order of summation does not depend on which cells are sampled, so sampling a single cell gives bit-identical
 /// results to sampling a whole picture.
