@@ -79,8 +79,8 @@ struct CellSource: Sendable {
 /// ``halves``. With `hasColumns`, each cell is also divided into eight columns over its full height. From these parts,
 /// the sums for all block glyphs can be computed. The sample of a part is a vector of four numbers. The first three are
 /// the red, green and blue light that the part contributes to the cell: in an entirely white cell, each of them adds up
-/// to 1 over the parts of all bands. Over a bare backdrop, only opaque pixels contribute light, and the fourth number is
-/// the fraction of the cell that the opaque pixels of the part cover.
+/// to 1 over the parts of all bands. Over a bare backdrop, only opaque pixels contribute light, and the fourth number
+/// is the fraction of the cell that the opaque pixels of the part cover.
 ///
 /// The order of summation does not depend on which cells are sampled, so sampling a single cell gives bit-identical
 /// results to sampling a whole picture.
