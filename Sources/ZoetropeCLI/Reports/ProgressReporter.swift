@@ -74,8 +74,7 @@ final class ProgressReporter {
   func begin(_ number: Int? = nil) {
     if isChecking { (isChecking, start) = (false, .now) }
     let next = number ?? (self.number ?? -1) + 1
-    // Inputs are begun in order, so only the weights since the previous one are added.
-    if !weights.isEmpty { doneWeight += weights[(self.number ?? 0)..<next].reduce(0, +) }
+    doneWeight = weights.isEmpty ? 0 : weights.prefix(next).reduce(0, +)
     (self.number, total) = (next, nil)
     update(nil)
   }

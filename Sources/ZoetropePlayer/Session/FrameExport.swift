@@ -53,7 +53,7 @@ final class FrameExport: Sendable {
     let reader = FrameReader(image)
     var count = 0
     do {
-      for index in range {
+      for index in range where !isCancelled.load(ordering: .relaxed) {
         // Before a frame in the middle, all earlier frames may have to be decoded.
         let frame = try reader.frame(at: index) { self.isCancelled.load(ordering: .relaxed) }
         _ = try Self.save(frame.bitmap, index: index, of: image.frames.count, stem: stem)

@@ -43,8 +43,6 @@ public struct InputDecoder: Sendable {
   /// such as `[`, as that character typed with Alt. Longer unfinished sequences are kept, because their remaining bytes
   /// are probably still on the way.
   public mutating func flush() -> [InputEvent] {
-    // The end of an overlong sequence is not a key.
-    guard !isSkipping else { return [] }
     if pending == [0x1B] {
       pending = []
       return [.key(KeyEvent(.escape))]

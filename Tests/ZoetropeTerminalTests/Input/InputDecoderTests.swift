@@ -110,10 +110,6 @@ struct InputDecoderTests {
     bytes += Array(repeating: UInt8(ascii: "A"), count: 10_000)
     #expect(decoder.feed(bytes).isEmpty)
     #expect(decoder.feed(Array("\u{1B}\\q".utf8)) == [.key(KeyEvent(.character("q")))])
-    // Even if its end arrives in two parts.
-    #expect(decoder.feed(bytes + [0x1B]).isEmpty)
-    #expect(decoder.flush().isEmpty)
-    #expect(decoder.feed(Array("\\q\u{1B}[B".utf8)).count == 2)
   }
 
   @Test func `no input crashes the decoder`() {
