@@ -14,11 +14,32 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
     let urgency: LoadUrgency
     var task: Task<Void, Never>?
     var waiters: [ResultHandover<Outcome>] = []
+
+    /// Removes `waiter`, and returns whether it was the last one.
+    mutating func remove(_ waiter: ResultHandover<Outcome>) -> Bool {
+      guard let place = waiters.firstIndex(where: { $0 === waiter }) else { return false }
+      waiters.remove(at: place)
+      return waiters.isEmpty
+    }
   }
 
   private struct State: Sendable {
+    /// The runs that requests may join.
     var flights: [Key: Flight] = [:]
+    /// The runs that no request may join any more, by their numbers.
+    var retired: [Int: Flight] = [:]
     var lastNumber = 0
+
+    /// Removes `waiter` from the run that it waits for. Returns the task of that run if nothing waits for it any more.
+    mutating func remove(
+      _ waiter: ResultHandover<Outcome>, for key: Key
+    ) -> Task<Void, Never>? {
+      if flights[key]?.remove(waiter) == true { return flights.removeValue(forKey: key)?.task }
+      for number in retired.keys where retired[number]?.remove(waiter) == true {
+        return retired.removeValue(forKey: number)?.task
+      }
+      return nil
+    }
   }
 
   private let state = Mutex(State())
@@ -26,8 +47,8 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   /// Creates a coalescer with no runs.
   package init() {}
 
-  /// The number of keys for which a run is in progress.
-  package var count: Int { state.withLock { $0.flights.count } }
+  /// The number of runs in progress.
+  package var count: Int { state.withLock { $0.flights.count + $0.retired.count } }
 
   /// Returns the number of waiters for `key`.
   package func waiterCount(for key: Key) -> Int {
@@ -91,19 +112,25 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   }
 
   private func leave(_ key: Key, _ waiter: ResultHandover<Outcome>) {
-    let task = state.withLock { state -> Task<Void, Never>? in
-      guard let waiters = state.flights[key]?.waiters, waiters.contains(where: { $0 === waiter })
-      else { return nil }
-      state.flights[key]?.waiters.removeAll { $0 === waiter }
-      return waiters.count == 1 ? state.flights.removeValue(forKey: key)?.task : nil
+    state.withLock { $0.remove(waiter, for: key) }?.cancel()
+  }
+
+  /// Prevents later requests from joining the run in progress for `key`, if there is one. The run continues for those
+  /// that wait for it already.
+  package func retire(_ key: Key) {
+    state.withLock { state in
+      if let flight = state.flights.removeValue(forKey: key) {
+        state.retired[flight.number] = flight
+      }
     }
-    task?.cancel()
   }
 
   private func finish(_ key: Key, _ number: Int, _ outcome: Outcome) {
     let waiters = state.withLock { state in
       // A run without waiters is removed, so the key may already belong to the next run.
-      guard state.flights[key]?.number == number else { return [ResultHandover<Outcome>]() }
+      guard state.flights[key]?.number == number else {
+        return state.retired.removeValue(forKey: number)?.waiters ?? []
+      }
       return state.flights.removeValue(forKey: key)?.waiters ?? []
     }
     for waiter in waiters { waiter.close(with: outcome) }

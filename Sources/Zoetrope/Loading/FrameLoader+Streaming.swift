@@ -50,13 +50,17 @@ extension FrameLoader {
 
   /// Shows the image that is already being received, or that `opening` begins to receive.
   ///
-  /// - Parameter shown: The image's poster if it is already shown, or nil.
+  /// - Parameters:
+  ///   - shown: The image's poster if it is already shown, or nil.
+  ///   - reception: Keeps the image until the load has ended, or nil if the load has no slot.
   func show(
     _ request: Request, _ opening: @escaping LoadSource.StreamOpening, after shown: Bitmap?,
-    _ playback: PlaybackOptions?, _ phases: AsyncStream<LoadingPhase>.Continuation
+    _ playback: PlaybackOptions?, _ reception: LoadReception?,
+    _ phases: AsyncStream<LoadingPhase>.Continuation
   ) async throws(AnimatedImageError) {
     if shown == nil { phases.yield(.loading(nil)) }
     let image = try await receive(request, opening)
+    reception?.keep(image)
     guard await image.waitForFrame(0) else {
       if Task.isCancelled {
         throw AnimatedImageError(.cancelled, "stopped while waiting for bytes")
@@ -82,6 +86,7 @@ extension FrameLoader {
   ) async throws(AnimatedImageError) -> StreamedImage {
     let id = request.id
     if let image = arriving(id) { return image }
+    let forgetCount = shelf.forgetCount
     return try await streams.value(for: id, priority: request.priority) {
       [self, streams, gate, decoding] () async throws(AnimatedImageError) in
       // Check again, because another task may have added a stream since the check above.
@@ -89,7 +94,7 @@ extension FrameLoader {
       let place = try await gate.enter(streams.urgency(of: id))
       let image = try await LoadSource.opened(opening, decoding)
       withExtendedLifetime(place) {}
-      await register(image, id)
+      await register(image, id, ifForgetCountIs: forgetCount)
       return image
     }
   }
@@ -101,7 +106,10 @@ extension FrameLoader {
     return ending == nil || ending == .complete ? image : nil
   }
 
-  private func register(_ image: StreamedImage, _ id: LoadIdentifier) {
+  private func register(
+    _ image: StreamedImage, _ id: LoadIdentifier, ifForgetCountIs expected: Int
+  ) {
+    guard shelf.forgetCount == expected else { return }
     var random = SystemRandomNumberGenerator()
     let provisional = ContentIdentity(high: random.next(), low: random.next())
     // Remove streams that are no longer in use. A stream without an identity has not ended yet, and is removed after

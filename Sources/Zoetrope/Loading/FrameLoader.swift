@@ -232,11 +232,13 @@ public actor FrameLoader {
   /// The number of images being fetched and opened.
   package nonisolated var loadCount: Int { loads.count + streams.count }
 
-  /// Forgets the image named `id`, so that the next load fetches the image again. The cached frames of the image stay,
-  /// and are reused if its bytes have not changed.
+  /// Forgets the image named `id`, so that the next load fetches the image again. Loads that are in progress keep their
+  /// fetch. The cached frames of the image stay, and are reused if its bytes have not changed.
   public func forget(_ id: some Hashable & Sendable) {
     let id = LoadIdentifier(id)
-    shelf.remove(id)
+    loads.retire(id)
+    streams.retire(id)
+    shelf.forget(id)
     known[id] = nil
     arrivals[id] = nil
   }
@@ -251,10 +253,11 @@ public actor FrameLoader {
   ) -> AsyncStream<LoadingPhase> {
     let (stream, continuation) = AsyncStream.makeStream(of: LoadingPhase.self)
     let release = holdFetch(of: request, in: slot)
+    let reception = slot?.reception(of: request.id)
     let task = Task(priority: request.priority) {
       defer { release() }
       do throws(AnimatedImageError) {
-        try await load(request, playback, continuation)
+        try await load(request, playback, reception, continuation)
       } catch {
         if error.code != .cancelled { continuation.yield(.failed(error)) }
       }
@@ -280,15 +283,12 @@ public actor FrameLoader {
     of request: Request, in slot: LoadSlot?
   ) -> @Sendable () -> Void {
     guard slot != nil else { return {} }
-    let (load, stream) = (loads.hold(request.id), streams.hold(request.id))
-    return {
-      load()
-      stream()
-    }
+    if case .stream = request.source { return streams.hold(request.id) }
+    return loads.hold(request.id)
   }
 
   private func load(
-    _ request: Request, _ playback: PlaybackOptions?,
+    _ request: Request, _ playback: PlaybackOptions?, _ reception: LoadReception?,
     _ phases: AsyncStream<LoadingPhase>.Continuation
   ) async throws(AnimatedImageError) {
     let shown = await knownPoster(of: request)
@@ -296,7 +296,8 @@ public actor FrameLoader {
     if case .stream(let opening) = request.source,
       await shelvedImage(request.id, request.source) == nil
     {
-      return try await show(request, opening, after: shown?.bitmap, playback, phases)
+      return try await show(
+        request, opening, after: shown?.bitmap, playback, reception, phases)
     }
     let (shared, isAnimation) = try await show(request, shown, phases)
     if isAnimation {
@@ -376,6 +377,7 @@ public actor FrameLoader {
     phases?.yield(.loading(nil))
     let watcher = phases.map { progress.watch(id, $0) }
     defer { if let watcher { progress.stopWatching(id, watcher) } }
+    let forgetCount = shelf.forgetCount
     let opened = try await loads.value(for: id, priority: request.priority) {
       [self, loads, gate, progress, shelf, decoding, budget, cache]
       () async throws(AnimatedImageError) in
@@ -388,11 +390,13 @@ public actor FrameLoader {
       let image = try await source.open(options: decoding, budget: budget, cache: cache) {
         progress.report($0, of: id)
       }
-      shelf.put(image, for: id)
+      shelf.put(image, for: id, ifForgetCountIs: forgetCount)
       return OpenedImage(image: image, place: place)
     }
     let image = opened.image
-    if let identity = image.state.identity, let cached = await self.identity(of: image) {
+    if let identity = image.state.identity, let cached = await self.identity(of: image),
+      shelf.forgetCount == forgetCount
+    {
       remember(
         KnownImage(identity: identity, cached: cached, canvasSize: image.canvasSize), for: id)
     }

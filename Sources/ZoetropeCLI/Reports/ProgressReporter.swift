@@ -21,12 +21,8 @@ final class ProgressReporter {
   private let isDumb = ["", "dumb"].contains(environmentVariable("TERM") ?? "")
   /// The inputs of the command; empty if the command processes its inputs together.
   private let inputs: [InputFile]
-  /// The approximate amount of work for each input, for estimating the time left. Empty unless a progress line is shown
-  /// for several inputs.
-  private let weights: [Int]
-  private let totalWeight: Int
-  /// The sum of the weights of the inputs before the current one.
-  private var doneWeight = 0
+  /// The work on all inputs, or nil unless a progress line is shown for several inputs.
+  private let work: BatchWork?
   /// The position of the current input, from 0, or nil before the first input.
   private var number: Int?
   /// The number of frames of the current input, or nil if unknown. The number of frames of a stream is found in its
@@ -53,11 +49,9 @@ final class ProgressReporter {
     } else {
       self.style = style
     }
-    // Opening a file takes about as long as decoding 4 kilobytes of it.
-    weights =
+    work =
       self.style == .bar && inputs.count > 1
-      ? inputs.map { 4096 + ($0.path.flatMap { FileStatus(at: $0) }?.byteCount ?? 0) } : []
-    totalWeight = weights.reduce(0, +)
+      ? BatchWork(inputs.map { $0.path.flatMap { FileStatus(at: $0) }?.byteCount ?? 0 }) : nil
     summary = BatchSummary(writes: writes)
   }
 
@@ -74,7 +68,6 @@ final class ProgressReporter {
   func begin(_ number: Int? = nil) {
     if isChecking { (isChecking, start) = (false, .now) }
     let next = number ?? (self.number ?? -1) + 1
-    doneWeight = weights.isEmpty ? 0 : weights.prefix(next).reduce(0, +)
     (self.number, total) = (next, nil)
     update(nil)
   }
@@ -196,14 +189,9 @@ final class ProgressReporter {
   /// Returns the estimated number of seconds for all remaining work, at the average speed so far. Returns nil if the
   /// speed is not known yet.
   private func secondsLeft(_ done: Int, elapsed: Duration) -> Int? {
-    guard let number, weights.indices.contains(number), elapsed >= .milliseconds(500) else {
-      return nil
-    }
+    guard let work, let number, elapsed >= .milliseconds(500) else { return nil }
     let part = total.map { $0 > 0 ? Double(min(done, $0)) / Double($0) : 0 } ?? 0
-    let finished = Double(doneWeight) + Double(weights[number]) * part
-    guard finished > 0 else { return nil }
-    let left = elapsed / .seconds(1) / finished * (Double(totalWeight) - finished)
-    return left < 1e9 ? Int(left.rounded(.up)) : nil
+    return work.secondsLeft(input: number, part: part, elapsed: elapsed)
   }
 
   /// Returns the text that erases the rest of the previous line, after the first `width` columns. On a dumb terminal,
@@ -213,6 +201,33 @@ final class ProgressReporter {
   }
 
   private static var terminalWidth: Int { FileDescriptor.standardError.terminalSize?.columns ?? 80 }
+}
+
+/// The work on the inputs of a command, for estimating the time left.
+struct BatchWork {
+  /// The approximate amount of work before each input and, as the last element, for all inputs.
+  private var before = [0.0]
+
+  init(_ byteCounts: [Int]) {
+    for count in byteCounts {
+      // Opening a file takes about as long as decoding 4 kilobytes of it.
+      before.append(before[before.count - 1] + 4096 + Double(count))
+    }
+  }
+
+  /// Returns the estimated number of seconds for all remaining work, at the average speed so far. Returns nil if the
+  /// speed is not known yet or there is no such input.
+  ///
+  /// - Parameters:
+  ///   - input: The position of the current input, from 0.
+  ///   - part: The fraction of the current input that is done.
+  func secondsLeft(input: Int, part: Double, elapsed: Duration) -> Int? {
+    guard before.indices.contains(input), before.indices.contains(input + 1) else { return nil }
+    let finished = before[input] + (before[input + 1] - before[input]) * part
+    guard finished > 0 else { return nil }
+    let left = elapsed / .seconds(1) * (before[before.count - 1] / finished - 1)
+    return left < 1e9 ? Int(left.rounded(.up)) : nil
+  }
 }
 
 extension StreamProgress {

@@ -93,13 +93,21 @@ extension AnimationSource {
     _ range: some RangeExpression<Int> & Sendable = 0..., rendering: Rendering = .init(),
     cache: (any FrameCaching)? = nil
   ) -> BitmapSequence {
-    // An empty range contains no index that a stream could be waited for.
-    let isEmpty =
-      (range as? Range<Int>)?.isEmpty ?? (range as? PartialRangeUpTo<Int>).map {
-        $0.upperBound <= 0
-      } ?? false
-    return BitmapSequence(self, rendering: rendering, cache: cache, isEmpty: isEmpty) {
+    BitmapSequence(self, rendering: rendering, cache: cache, isEmpty: range.containsNoFrame) {
       range.contains($0)
+    }
+  }
+}
+
+extension RangeExpression<Int> {
+  /// Whether this range is known to contain no index of a frame, so that no stream is waited for.
+  fileprivate var containsNoFrame: Bool {
+    switch self {
+    case let range as Range<Int>: range.isEmpty || range.upperBound <= 0
+    case let range as ClosedRange<Int>: range.upperBound < 0
+    case let range as PartialRangeUpTo<Int>: range.upperBound <= 0
+    case let range as PartialRangeThrough<Int>: range.upperBound < 0
+    default: false
     }
   }
 }

@@ -144,8 +144,8 @@ public final class FrameReader {
   ///
   /// - Parameters:
   ///   - index: The index of the frame, from 0.
-  ///   - isCancelled: A closure that is called between frames and returns whether to stop. Default: a closure that
-  ///     returns false.
+  ///   - isCancelled: A closure that is called before each frame is decoded and returns whether to stop. Default: a
+  ///     closure that returns false.
   /// - Throws: `parameter` if the frame does not exist; the errors of ``next()``; `cancelled` once `isCancelled`
   ///   returns true. After `cancelled`, the reader stays usable. Its position is then the frame that it has reached,
   ///   so that a second call decodes only the rest.
@@ -167,6 +167,7 @@ public final class FrameReader {
         try drawNext(isCancelled)
       }
     }
+    try check(isCancelled)
     return try composeNext(isCancelled)
   }
 

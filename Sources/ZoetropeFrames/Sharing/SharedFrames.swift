@@ -296,10 +296,13 @@ public final class SharedFrames: Sendable {
     }
   }
 
-  /// Keeps the ticket of a decoded frame that a consumer has released, for consumers that are slightly behind.
+  /// Keeps the ticket of a decoded frame that a consumer has released, for consumers that are slightly behind. Does
+  /// nothing if these frames are no longer in use, because what they hold was charged to the budget when their use
+  /// ended.
   package func keep(_ ticket: FrameTicket) {
     guard keeping > 0 else { return }
     let dropped = state.withLock { state -> FrameTicket? in
+      guard state.activeCount > 0 else { return nil }
       if let place = state.recent.firstIndex(where: { $0 === ticket }) {
         state.recent.append(state.recent.remove(at: place))
         return nil

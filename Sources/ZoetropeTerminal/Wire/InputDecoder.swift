@@ -18,7 +18,8 @@ public enum InputEvent: Sendable, Hashable {
 public struct InputDecoder: Sendable {
   private var pending: [UInt8] = []
   private var isPasting = false
-  private var isSkipping = false
+  /// The byte after the ESC of the overlong sequence that is being discarded, or nil if none is.
+  private var skippedKind: UInt8?
   private static let limit = 4096
   /// The bytes that introduce a string after ESC: DCS, SOS, OSC, PM and APC (ECMA-48, 5.6).
   private static let stringIntroducers: Set<UInt8> = [0x50, 0x58, 0x5D, 0x5E, 0x5F]
@@ -43,6 +44,7 @@ public struct InputDecoder: Sendable {
   /// such as `[`, as that character typed with Alt. Longer unfinished sequences are kept, because their remaining bytes
   /// are probably still on the way.
   public mutating func flush() -> [InputEvent] {
+    guard skippedKind == nil else { return [] }
     if pending == [0x1B] {
       pending = []
       return [.key(KeyEvent(.escape))]
@@ -68,13 +70,13 @@ public struct InputDecoder: Sendable {
       }
       return
     }
-    if isSkipping {
-      skip(byte)
+    // CAN and SUB end any sequence.
+    if pending[0] == 0x1B || skippedKind != nil, byte == 0x18 || byte == 0x1A {
+      (pending, skippedKind) = ([], nil)
       return
     }
-    // CAN and SUB end any sequence.
-    if pending[0] == 0x1B, byte == 0x18 || byte == 0x1A {
-      pending = []
+    if let skippedKind {
+      skip(byte, ofSequence: skippedKind, &events)
       return
     }
     pending.append(byte)
@@ -84,19 +86,26 @@ public struct InputDecoder: Sendable {
       finishSequence(&events)
     }
     if pending.count > Self.limit {
-      isSkipping = true
-      pending = Array(pending.suffix(2))
+      skippedKind = pending[1]
+      pending = Array(pending.suffix(1))
     }
   }
 
-  /// Discards a byte of an overlong sequence.
-  private mutating func skip(_ byte: UInt8) {
+  /// Discards a byte of an overlong sequence, which is a control sequence or a string.
+  private mutating func skip(
+    _ byte: UInt8, ofSequence kind: UInt8, _ events: inout [InputEvent]
+  ) {
     let last = pending.last
     pending = [byte]
-    if byte == 7 || (last == 0x1B && byte == 0x5C) {
-      pending = []
-      isSkipping = false
-    }
+    let isControl = kind == 0x5B
+    let isEnd =
+      isControl
+      ? (0x40...0x7E).contains(byte) || byte == 0x1B
+      : byte == 7 || (last == 0x1B && byte == 0x5C)
+    guard isEnd else { return }
+    (pending, skippedKind) = ([], nil)
+    // An ESC within a control sequence begins the next sequence.
+    if isControl, byte == 0x1B { push(byte, &events) }
   }
 
   private mutating func emit(_ key: KeyEvent, _ events: inout [InputEvent]) {

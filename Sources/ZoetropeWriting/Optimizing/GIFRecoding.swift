@@ -94,7 +94,6 @@ struct GIFRecoding {
     var last: Bitmap?
     for index in image.frames.indices {
       let frame = try reader.frame(at: index, isCancelled: isCancelled)
-      if isCancelled() { throw EncodingQueue.cancelled }
       let picture = frame.bitmap
       let area = index == 0 ? PixelRect(picture.size) : frame.dirtyRect
       guard let found = changed.required(by: FrameWork(picture: picture, base: last, rect: area))

@@ -51,6 +51,30 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `a progress line for several inputs leaves only the messages and a summary`() throws {
+    try withBatch { (tool: Tool) throws in
+      let result = try tool.run(
+        "extract", "cat.gif", "cut.gif", "text.gif", "-o", "o/", "--progress", "bar")
+      #expect(result.status == 1)
+      let lines = result.errors.split(separator: "\n")
+      #expect(lines.count { $0.contains("zoetrope: error: text.gif: ") } == 1)
+      #expect(lines.last?.hasPrefix("zoetrope: 3 files: 1 intact, 1 damaged") == true)
+    }
+  }
+
+  @Test func `the time left is that of the bytes left, at the speed so far`() {
+    let work = BatchWork([4096, 12288, 0])
+    // 8192, 16384 and 4096 units.
+    #expect(work.secondsLeft(input: 0, part: 0, elapsed: .seconds(1)) == nil)
+    #expect(work.secondsLeft(input: 0, part: 0.5, elapsed: .seconds(1)) == 6)
+    #expect(work.secondsLeft(input: 1, part: 0, elapsed: .seconds(2)) == 5)
+    #expect(work.secondsLeft(input: 2, part: 1, elapsed: .seconds(7)) == 0)
+    #expect(work.secondsLeft(input: 3, part: 0, elapsed: .seconds(7)) == nil)
+    #expect(BatchWork([]).secondsLeft(input: 0, part: 1, elapsed: .seconds(1)) == nil)
+    let huge = BatchWork([.max, .max])
+    #expect(huge.secondsLeft(input: 1, part: 0, elapsed: .seconds(3)) == 3)
+  }
+
   @Test func `a manifest called .csv has a row for each picture`() throws {
     try withBatch { (tool: Tool) throws in
       #expect(try tool.shell("cp cat.gif 'a, \"b\".gif'") == 0)

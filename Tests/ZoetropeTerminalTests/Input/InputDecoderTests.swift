@@ -112,6 +112,35 @@ struct InputDecoderTests {
     #expect(decoder.feed(Array("\u{1B}\\q".utf8)) == [.key(KeyEvent(.character("q")))])
   }
 
+  @Test(arguments: ["\u{1B}_G", "\u{1B}]11;", "\u{1B}P", "\u{1B}["])
+  func `an overlong sequence is dropped up to its end, in pieces of any size`(_ start: String) {
+    let long = start + String(repeating: "1", count: 9_000)
+    let end = start == "\u{1B}[" ? "m" : "\u{1B}\\"
+    // CAN and SUB end it too.
+    for end in [end, "\u{18}", "\u{1A}"] {
+      let text = Array((long + end + "q").utf8)
+      for size in [1, 7, 4096, text.count] {
+        var decoder = InputDecoder()
+        var events: [InputEvent] = []
+        for start in stride(from: 0, to: text.count, by: size) {
+          events += decoder.feed(Array(text[start..<min(start + size, text.count)]))
+          // Nothing is flushed out of the middle of a sequence.
+          if start > 2, start + size < text.count - 1 { events += decoder.flush() }
+        }
+        #expect(events == [.key(KeyEvent(.character("q")))])
+        #expect(!decoder.hasPending)
+      }
+    }
+  }
+
+  @Test func `an escape within an overlong control sequence begins the next sequence`() {
+    var decoder = InputDecoder()
+    let long = "\u{1B}[" + String(repeating: "1", count: 9_000)
+    #expect(decoder.feed(Array(long.utf8)).isEmpty)
+    #expect(decoder.feed([0x1B]).isEmpty)
+    #expect(decoder.feed(Array("[A".utf8)) == [.key(KeyEvent(.up))])
+  }
+
   @Test func `no input crashes the decoder`() {
     var random = SplitMix(state: 1)
     var decoder = InputDecoder()

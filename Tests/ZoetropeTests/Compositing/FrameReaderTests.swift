@@ -38,6 +38,16 @@ import ZoetropeTestSupport
     #expect(reader.nextIndex == 5)
   }
 
+  @Test func `a reader asks before each frame whether to stop, also before the next one`() throws {
+    let reader = FrameReader(
+      try AnimatedImage(bytes: DeltaGIF.make(width: 8, height: 8, frameCount: 3)))
+    for index in 0..<3 {
+      let error = #expect(throws: AnimatedImageError.self) { try reader.frame(at: index) { true } }
+      #expect(error?.code == .cancelled && reader.nextIndex == index)
+      #expect(try reader.frame(at: index).index == index)
+    }
+  }
+
   @Test(arguments: [false, true])
   func `building what lies below a damaged frame ends when it is cancelled`(
     _ isSeeking: Bool
@@ -76,6 +86,8 @@ import ZoetropeTestSupport
     #expect(try await indices(..<2) == [0, 1])
     #expect(try await indices(0...900) == [0, 1, 2, 3, 4])
     #expect(try await indices(7...9) == [])
+    #expect(try await indices(-3...1) == [0, 1])
+    #expect(try await indices(-3..<1) == [0])
   }
 
   @Test func `cancelling ends a sequence without an error`() async throws {

@@ -49,6 +49,37 @@ import Zoetrope
     #expect(value == 7)
   }
 
+  @Test func `a run that is retired serves its waiters, and no others`() async throws {
+    let (started, gate) = (TaskGate(), TaskGate())
+    let first = Task { [coalescer] in
+      try await coalescer.value(for: 1) { () async throws(AnimatedImageError) in
+        started.open()
+        await gate.wait()
+        return 1
+      }
+    }
+    let cancelled = TaskGate()
+    await started.wait()
+    coalescer.retire(1)
+    let second = Task { [coalescer] in
+      try await coalescer.value(for: 1) { () async throws(AnimatedImageError) in
+        await cancellation()
+        cancelled.open()
+        return 2
+      }
+    }
+    await coalescer.waitUntil(waiters: 1, for: 1)
+    #expect(coalescer.count == 2)
+    coalescer.retire(1)
+    second.cancel()
+    // The last waiter of a retired run ends it too.
+    await cancelled.wait()
+    #expect(try await coalescer.value(for: 1) { 3 } == 3)
+    gate.open()
+    #expect(try await first.value == 1)
+    #expect(coalescer.count == 0)
+  }
+
   @Test func `one waiter that leaves gets its error at once and the others their value`()
     async throws
   {

@@ -203,6 +203,30 @@ import ZoetropeTestSupport
     #expect(fetches.withLock { $0 } == 1)
   }
 
+  @Test func `a name that is forgotten while it is fetched is fetched again`() async throws {
+    let old = DeltaGIF.make(width: 5, height: 4, frameCount: 2)
+    let new = DeltaGIF.make(width: 7, height: 6, frameCount: 2)
+    let (started, gate) = (TaskGate(), TaskGate())
+    let first = Task { [loader] in
+      try await loader.bitmap(for: 1) { _ in
+        started.open()
+        await gate.wait()
+        return old
+      }
+    }
+    await started.wait()
+    await loader.forget(1)
+    let second = try await loader.bitmap(for: 1) { _ in new }
+    #expect(second.size == PixelSize(width: 7, height: 6))
+    gate.open()
+    #expect(try await first.value.size == PixelSize(width: 5, height: 4))
+    #expect(loader.loadCount == 0)
+    // The late result of the first fetch has not replaced that of the second.
+    let third = try await loader.bitmap(for: 1) { _ in [] }
+    #expect(third.size == second.size)
+    #expect(try await loader.image(for: 1) { _ in [] }.canvasSize == second.size)
+  }
+
   @Test func `leaving the loop cancels the fetch`() async {
     let started = TaskGate()
     let ended = TaskGate()

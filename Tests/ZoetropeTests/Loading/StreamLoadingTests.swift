@@ -128,6 +128,53 @@ import ZoetropeTestSupport
     #expect(loader.loadCount == 0)
   }
 
+  @Test func `a load of the same name in the slot takes over the arriving image`() async throws {
+    let slot = LoadSlot()
+    let opened = Tally()
+    let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
+    let open: @Sendable () async throws -> AsyncStream<[UInt8]> = {
+      opened.add()
+      return chunks
+    }
+    var phases = loader.phases(for: 1, in: slot, chunks: open)
+    producer.yield(bytes(before: 1))
+    for await phase in phases where phase.poster != nil { break }
+    // The first load has left its phases, and each of the others replaces the one before it at once.
+    for _ in 0..<50 { phases = loader.phases(for: 1, in: slot, chunks: open) }
+    producer.yield(Array(bytes.dropFirst(bytes(before: 1).count)))
+    producer.finish()
+    #expect(await names(phases).last == "playing")
+    #expect(opened.count == 1)
+  }
+
+  @Test func `a name that is forgotten while its stream opens is opened again`() async throws {
+    let (started, gate) = (TaskGate(), TaskGate())
+    let (old, new) = (DeltaGIF.make(width: 5, height: 4, frameCount: 2), bytes)
+    let first = loader.phases(for: 1) {
+      started.open()
+      await gate.wait()
+      return Self.sequence([old])
+    }
+    await started.wait()
+    await loader.forget(1)
+    let second = await phases(loader.phases(for: 1) { Self.sequence([new]) })
+    #expect(second.compactMap(\.poster).last?.size == image.canvasSize)
+    gate.open()
+    #expect(await phases(first).compactMap(\.poster).last?.size == PixelSize(width: 5, height: 4))
+  }
+
+  @Test func `cancelling the slot ends the arriving image`() async throws {
+    let slot = LoadSlot()
+    let ended = TaskGate()
+    let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
+    producer.onTermination = { _ in ended.open() }
+    var phases = loader.phases(for: 1, in: slot) { chunks }.makeAsyncIterator()
+    producer.yield(bytes(before: 1))
+    while let phase = await phases.next(), phase.poster == nil {}
+    slot.cancel()
+    await ended.wait()
+  }
+
   @Test func `leaving the phases and the player ends the stream`() async throws {
     let ended = TaskGate()
     let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)

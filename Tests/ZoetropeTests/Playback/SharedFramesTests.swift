@@ -181,6 +181,20 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `frames that nobody uses any more are not kept`() {
+    let shared = PaintedFrames.tenths(6, keeping: 2)
+    shared.begin()
+    var ticket = Optional(shared.ticket(for: 0, user: 0).ticket)
+    ticket.map(shared.keep)
+    ticket = nil
+    #expect(shared.live.count(.ticket) == 1)
+    shared.end()
+    ticket = shared.ticket(for: 1, user: 0).ticket
+    ticket.map(shared.keep)
+    ticket = nil
+    #expect(shared.live.count(.ticket) == 1)
+  }
+
   @Test func `a single frame can be asked for`() async throws {
     let shared = PaintedFrames.tenths(6)
     #expect(try await shared.frame(at: 4).bitmap == PaintedFrames.bitmap(4))

@@ -238,6 +238,24 @@ import ZoetropeTestSupport
     #expect(count == 3 && stream.progress.ending == nil)
   }
 
+  @Test func `a range without a frame does not wait for a stream`() async throws {
+    let (chunks, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+    continuation.yield(Array(Self.film[..<whole.frames[3].byteRange.lowerBound]))
+    let stream = try await StreamedImage(chunks)
+    func count(_ range: some RangeExpression<Int> & Sendable) async throws -> Int {
+      var count = 0
+      for try await _ in stream.bitmaps(range) { count += 1 }
+      return count
+    }
+    #expect(try await count(7..<7) == 0)
+    #expect(try await count(-3..<0) == 0)
+    #expect(try await count(-3...(-1)) == 0)
+    #expect(try await count(..<0) == 0)
+    #expect(try await count(...(-1)) == 0)
+    #expect(try await count(Int.min...0) == 1)
+    #expect(stream.progress.ending == nil)
+  }
+
   @Test func `a frame that arrives later is waited for, by index and by time`() async throws {
     let (chunks, continuation) = AsyncStream.makeStream(of: [UInt8].self)
     let middle = whole.frames[60].byteRange.lowerBound

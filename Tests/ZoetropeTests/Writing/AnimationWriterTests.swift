@@ -49,6 +49,18 @@ import ZoetropeTestSupport
     #expect(chunks[1].data == [0, 0, 0, 3, 0, 0, 0, 0])
   }
 
+  @Test func `a survey of an image asks before each frame whether to stop`() throws {
+    let image = try AnimatedImage(bytes: DeltaGIF.make(width: 8, height: 8, frameCount: 9))
+    var asked = 0
+    let error = #expect(throws: AnimatedImageError.self) {
+      try ColorSurvey(of: image) {
+        asked += 1
+        return asked > 3
+      }
+    }
+    #expect(error?.code == .cancelled && asked == 4)
+  }
+
   @Test(
     arguments: [
       (PlayCount.once, 1), (.finite(2), 2), (.finite(65_536), 65_536), (.indefinite, 0),
