@@ -86,14 +86,14 @@ def edits(
         if not all(0 <= side < 1 << 31 for side in (x, y, width, height)):
             raise parameter_error(f"crop is {crop!r}, which is out of range")
         found.append(c.Edit(kind=8, x=x, y=y, width=width, height=height))
+    fit_kind, filter_kind = _choice(fit, _FITS, "fit"), _choice(filter, _FILTERS, "filter")
     if size is not None:
         wide, high = _sides(size)
         if wide is None and high is None:
             raise parameter_error("size has neither width nor height")
         found.append(c.Edit(
-            kind=11, width=wide or 0, height=high or 0, fit=_choice(fit, _FITS, "fit"),
-            filter=_choice(filter, _FILTERS, "filter"), linear_light=bool(linear_light),
-            no_enlarging=bool(no_enlarging)))
+            kind=11, width=wide or 0, height=high or 0, fit=fit_kind, filter=filter_kind,
+            linear_light=bool(linear_light), no_enlarging=bool(no_enlarging)))
     if plays != "keep":
         found.append(c.Edit(kind=9, end=_plays(plays)))
     return (c.Edit * len(found))(*found), len(found), kept

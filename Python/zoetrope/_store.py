@@ -61,11 +61,14 @@ class FrameStore:
         byte_limit: Optional[SupportsIndex] = None,
     ) -> None:
         """
-        :param path: the directory. If it is missing, it is created with access for this user only. None means the
-            directory that the command-line tool uses: ``zoetrope/frames`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
+        :param path: the directory. If it or its parents are missing, they are created with access for this user only.
+            None means the directory that the command-line tool uses: ``zoetrope/frames`` in ``$XDG_CACHE_HOME`` or
+            ``~/.cache``.
         :param byte_limit: the maximum number of bytes on disk; None means 256 MiB. Use the same limit in all processes,
             because a process with a smaller limit evicts frames down to its own limit.
-        :raises StoreError: if other users may read or write the directory, or if it cannot be created.
+        :raises StoreError: if other users may read or write the directory, if you may not create it, or if the disk is
+            full.
+        :raises ReadError: if another system call fails, for example because a part of the path is not a directory.
         """
         #: The handle of the store, or None once the store is closed.
         self._held: Optional[_Owned] = None

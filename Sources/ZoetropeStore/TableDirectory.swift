@@ -22,10 +22,16 @@ package enum TableDirectory {
       guard next.removeLastComponent() else { break }
     }
     for directory in missing.reversed() {
-      try TableCall.makeDirectory.make("create \(directory)") {
-        try TableCall.makeDirectory.check()
-        let error = FileSystem.makeDirectory(directory, permissions: .ownerReadWriteExecute)
-        if let error, error != .fileExists { throw error }
+      do throws(AnimatedImageError) {
+        try TableCall.makeDirectory.make("create \(directory)") {
+          try TableCall.makeDirectory.check()
+          let error = FileSystem.makeDirectory(directory, permissions: .ownerReadWriteExecute)
+          if let error, error != .fileExists { throw error }
+        }
+      } catch {
+        // A store that does not exist yet cannot be damaged, for example if `path` is a link that leads nowhere.
+        guard error.code == .storeDamaged else { throw error }
+        throw AnimatedImageError(.io, error.detail, systemError: error.systemError)
       }
     }
     let found = try TableCall.stat.make("read the status of \(path)") {

@@ -139,22 +139,29 @@ extension AnimatedImage {
   }
 
   /// Runs `work`, which finishes or abandons `sink`, on a thread of its own. If the task is cancelled before `work` has
-  /// begun, the sink is abandoned here.
+  /// begun, the sink is abandoned here. If it is cancelled later and the sink is a file, this method waits until `work`
+  /// has removed the temporary file, because the caller may end the process next.
   func onOwnThread<Value: Sendable>(
     for sink: some AnimationSink,
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
     // Set when `work` begins or when the task is cancelled, whichever happens first.
     let isTaken = Atomic(false)
+    let ending = ResultHandover<Void>()
     do throws(AnimatedImageError) {
       return try await onOwnThread { (flag) throws(AnimatedImageError) in
         guard !isTaken.exchange(true, ordering: .acquiringAndReleasing) else {
           throw EncodingQueue.cancelled
         }
+        defer { ending.close(with: ()) }
         return try work(flag)
       }
     } catch {
-      if !isTaken.exchange(true, ordering: .acquiringAndReleasing) { sink.abandon() }
+      if !isTaken.exchange(true, ordering: .acquiringAndReleasing) {
+        sink.abandon()
+      } else if sink is FileSink {
+        await ending.value()
+      }
       throw error
     }
   }

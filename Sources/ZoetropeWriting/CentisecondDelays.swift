@@ -20,7 +20,7 @@ package struct CentisecondDelays: Sendable {
   private let timing: AnimationWriterOptions.Timing
   private var frameCount = 0
   /// The end time of the frames added so far.
-  private var total = ExactTime.zero
+  private var total: ExactTime
   /// The sum of the stored delays, in centiseconds.
   private var stored: Int128 = 0
   /// The longest-shown frame of the current group and its duration, or nil if no group has begun.
@@ -29,7 +29,15 @@ package struct CentisecondDelays: Sendable {
   /// the last one and is too short.
   private var pending: (frame: Int, centiseconds: Int128)?
 
-  package init(_ timing: AnimationWriterOptions.Timing) { self.timing = timing }
+  /// - Parameter error: The time by which the frames before these last longer than what is stored for them. The stored
+  ///   delays of these frames make up for it. Default: none.
+  package init(_ timing: AnimationWriterOptions.Timing, error: ExactTime = .zero) {
+    self.timing = timing
+    total = error
+  }
+
+  /// The time by which the frames added so far last longer than what is stored for them. Valid after ``finish()``.
+  var error: ExactTime { total - ExactTime(stored, 100) }
 
   /// The indices of the frames that may still be returned, in order.
   var candidates: [Int] { [pending?.frame, winner?.frame].compactMap(\.self) }
@@ -54,12 +62,14 @@ package struct CentisecondDelays: Sendable {
 
   /// Returns the remaining frames. If the last group is too short, its time is added to the frame before the group.
   package mutating func finish() -> [Kept] {
-    let rest = total.rounded(to: 100) - stored
     if let winner {
-      if pending != nil {
-        pending?.centiseconds += rest
+      let rest = total.rounded(to: 100) - stored
+      if let before = pending {
+        pending?.centiseconds = before.centiseconds + rest
+        stored += rest
       } else {
         pending = (winner.frame, max(rest, least))
+        stored += max(rest, least)
       }
     }
     winner = nil

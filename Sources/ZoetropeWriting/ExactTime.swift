@@ -1,4 +1,4 @@
-/// An exact number of seconds, zero or more.
+/// An exact number of seconds.
 ///
 /// The value is a fraction whose denominator is at most 2³⁶. A sum that would need a larger denominator is rounded to a
 /// ten-thousandth of a microsecond. This happens only with crafted delays.
@@ -42,7 +42,9 @@ package struct ExactTime: Sendable, Hashable {
 
   /// Returns the time in units of 1/`unit` second, rounded to the nearest integer, with halves rounded up.
   func rounded(to unit: Int128) -> Int128 {
-    (2 * numerator * unit + denominator) / (2 * denominator)
+    let (quotient, rest) = (2 * numerator * unit + denominator)
+      .quotientAndRemainder(dividingBy: 2 * denominator)
+    return rest < 0 ? quotient - 1 : quotient
   }
 }
 

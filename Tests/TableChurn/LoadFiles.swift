@@ -12,7 +12,11 @@ extension TableChurn {
   /// Loads every file of `directory` through one ``FrameLoader`` under a budget of `byteLimit` bytes, `width` at a
   /// time, twice. Prints how many loads succeeded and failed, and by how many KiB the peak of this process's memory
   /// grew, which must be at most `bound`.
-  static func load(_ directory: FilePath, byteLimit: Int, width: Int, bound: Int?) {
+  ///
+  /// - Parameter opensAlone: Whether each file is only opened, without the loader.
+  static func load(
+    _ directory: FilePath, byteLimit: Int, width: Int, bound: Int?, opensAlone: Bool
+  ) {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.string)) ?? []
     let before = peak()
     let counts = Counts()
@@ -25,7 +29,12 @@ extension TableChurn {
           if number >= width { await group.next() }
           group.addTask {
             do throws(AnimatedImageError) {
-              _ = try await loader.bitmap(forFileAt: directory.appending(name))
+              let path = directory.appending(name)
+              if opensAlone {
+                _ = try await AnimatedImage.open(path)
+              } else {
+                _ = try await loader.bitmap(forFileAt: path)
+              }
               counts.state.withLock { $0.loaded += 1 }
             } catch {
               counts.state.withLock { $0.failed["\(error.code)", default: 0] += 1 }

@@ -38,10 +38,10 @@ import Zoetrope
     if mode == "sizes" { return fillInTurn(FilePath(arguments[1])) }
     if mode == "maps" { return mapAll(FilePath(arguments[1]), Int(time) << 20) }
     if mode == "hold" { return hold(FilePath(arguments[1]), time) }
-    if mode == "load" {
+    if mode == "load" || mode == "open" {
       return load(
         FilePath(arguments[1]), byteLimit: Int(time), width: Int(seed),
-        bound: arguments.count > 5 ? Int(arguments[5]) : nil)
+        bound: arguments.count > 5 ? Int(arguments[5]) : nil, opensAlone: mode == "open")
     }
     if mode == "pool" { return countBlocks() }
     if mode == "threads" { return print(DecodingOptions().threadCount) }

@@ -107,20 +107,41 @@ import Zoetrope
     try withTool { (tool: Tool) throws in
       #expect(try tool.run("extract", "cat.gif", "-o", "out/").status == 0)
       let whole = try tool.read("out/cat-0002.png")
-      try tool.write([1], to: "out/cat-0000.png")
+      // A complete file of the same size that this run would not write: it is kept all the same.
+      let other = try tool.read("out/cat-0001.png")
+      try tool.write(other, to: "out/cat-0000.png")
       #expect(try tool.shell("rm out/cat-0002.png") == 0)
       try tool.write([1], to: "out/.zoetrope-999999999-0.tmp")
       let result = try tool.run(
         "extract", "cat.gif", "-o", "out/", "--resume", "--manifest", "m.json")
       #expect(result.status == 0)
-      #expect(try tool.read("out/cat-0000.png") == [1])
+      #expect(try tool.read("out/cat-0000.png") == other && other != whole)
       #expect(try tool.read("out/cat-0002.png") == whole)
       #expect(try tool.list("out") == ["cat-0000.png", "cat-0001.png", "cat-0002.png"])
       let frames = try JSONLine.one(tool.read("m.json"))["frames"]
       #expect(frames[0]["output"] == "out/cat-0000.png")
-      #expect(frames[0]["output_bytes"] == 1)
+      #expect(frames[0]["output_bytes"].integer == other.count)
       #expect(frames[2]["output"] == "out/cat-0002.png")
       #expect(frames[2]["output_bytes"].integer == whole.count)
+    }
+  }
+
+  @Test func `resume refuses pictures that are incomplete or have another size`() throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.run("extract", "cat.gif", "-o", "out/").status == 0)
+      let names = try tool.list("out")
+      let scaled = try tool.run(
+        "extract", "cat.gif", "-o", "out/", "--resume", "--size", "50%", "--manifest", "m.json")
+      #expect(scaled.status == 4)
+      #expect(scaled.errors.contains("but the frames would now have"))
+      let picture = try tool.read("out/\(names[1])")
+      try tool.write(Array(picture.dropLast(9)), to: "out/\(names[1])")
+      let cut = try tool.run("extract", "cat.gif", "-o", "out/", "--resume")
+      #expect(cut.status == 4)
+      #expect(cut.errors.contains("\(names[1]) is not a complete PNG file"))
+      #expect(try tool.shell("rm out/\(names[1])") == 0)
+      #expect(try tool.run("extract", "cat.gif", "-o", "out/", "--resume").status == 0)
+      #expect(try tool.read("out/\(names[1])") == picture)
     }
   }
 

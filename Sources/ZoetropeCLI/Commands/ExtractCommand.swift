@@ -147,7 +147,7 @@ struct ExtractCommand: ZoetropeSubcommand {
     @Flag(help: "Replace existing files.")
     var force = false
 
-    @Flag(help: "Keep existing files; fail if one predates its input.")
+    @Flag(help: "Keep existing files; fail if stale, cut or resized.")
     var resume = false
 
     @Option(

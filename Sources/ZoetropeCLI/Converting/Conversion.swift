@@ -44,7 +44,8 @@ struct Conversion {
     let plan = plan
     let isKnown = plan.rewriting == nil
     steps = plan.frames.map { ConversionStep($0, isKnown: isKnown) }
-    departures = Departure.ofTimes(plan.mergedCount, isExact: plan.hasExactDelays)
+    departures = Departure.ofTimes(
+      plan.mergedCount, isExact: plan.hasExactDelays, keepsDuration: plan.keepsDuration)
     if let rate = budgeted?.settings.rate { departures.append(.rate(rate)) }
     guard let rewriting = plan.rewriting else {
       if budgeted?.losesMetadata == true { departures.append(.metadata) }
@@ -156,9 +157,9 @@ enum Departure: Hashable {
   /// The frame rate is limited to this number of frames per second, so that the output fits a byte limit.
   case rate(Int)
   /// The times at which frames end are rounded to times that the format can store.
-  case rounded
+  case rounded(keepsDuration: Bool)
   /// This number of frames is left out, because these frames are shown too briefly for the format.
-  case dropped(Int)
+  case dropped(Int, keepsDuration: Bool)
   case staticImage
   case metadata
   /// Colours are reduced to those of a palette.
@@ -166,8 +167,9 @@ enum Departure: Hashable {
   /// Partly transparent pixels, which are this share of all pixels, become opaque or fully transparent.
   case transparency(Double)
 
-  static func ofTimes(_ mergedCount: Int, isExact: Bool) -> [Departure] {
-    mergedCount > 0 ? [.dropped(mergedCount)] : isExact ? [] : [.rounded]
+  static func ofTimes(_ mergedCount: Int, isExact: Bool, keepsDuration: Bool) -> [Departure] {
+    if mergedCount > 0 { return [.dropped(mergedCount, keepsDuration: keepsDuration)] }
+    return isExact ? [] : [.rounded(keepsDuration: keepsDuration)]
   }
 
   /// The difference in words.
@@ -176,10 +178,11 @@ enum Departure: Hashable {
     case .scaled: "scaled"
     case .lossy: "similar colours"
     case .rate(let rate): "\(rate) frames per second"
-    case .rounded: "delays rounded, total duration kept"
-    case .dropped(1): "1 frame dropped as too short to be shown, total duration kept"
-    case .dropped(let count):
-      "\(count) frames dropped as too short to be shown, total duration kept"
+    case .rounded(let keepsDuration):
+      "delays rounded, total duration \(keepsDuration ? "kept" : "longer")"
+    case .dropped(let count, let keepsDuration):
+      "\(count) frame\(count == 1 ? "" : "s") dropped as too short to be shown, "
+        + "total duration \(keepsDuration ? "kept" : "longer")"
     case .staticImage: "static image left out"
     case .metadata: "metadata left out"
     case .colors: "colours reduced"

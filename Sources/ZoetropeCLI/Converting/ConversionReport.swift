@@ -166,7 +166,8 @@ struct ConversionReporting: Hashable {
       ExitStatus, Delivery, bytes: (before: Int, after: Int)?
     )
   ) throws(CommandFailure) -> ExitStatus {
-    var statuses: [ExitStatus] = []
+    // A kept output is a success of an earlier run.
+    var statuses = kept.map { _ in ExitStatus.success }
     var (writtenCount, failedCount, before, after) = (0, 0, 0, 0)
     defer {
       if inputs.count > 1 || !kept.isEmpty, !isQuiet, !isJSON, writtenCount + kept.count > 0 {

@@ -47,7 +47,7 @@ struct ExtractionPreparation {
     for (number, output) in plan.outputs.enumerated() {
       guard let path = output.path else { continue }
       plan.outputs[number].isKept = try request.checkName(
-        path, of: input, names: &names, avoiding: identities)
+        path, of: input, size: plan.pictureSize, names: &names, avoiding: identities)
     }
     self.plan = plan
   }
@@ -74,9 +74,10 @@ extension ExtractRequest {
 
   /// Throws if `path` is also the path of another output, an input, or an existing file that must not be replaced.
   ///
+  /// - Parameter size: The size of pictures that show the whole canvas.
   /// - Returns: Whether the file exists and stays as it is.
   func checkName(
-    _ path: FilePath, of input: InputFile, names: inout OutputNames,
+    _ path: FilePath, of input: InputFile, size: PixelSize, names: inout OutputNames,
     avoiding identities: InputIdentities
   ) throws(CommandFailure) -> Bool {
     guard names.insert(path) else {
@@ -94,7 +95,28 @@ extension ExtractRequest {
         "\(path) exists; --force replaces it; --resume keeps it and continues")
     }
     try input.checkKept(path, isGrowing: isFollowing)
+    if case .png = form { try checkKeptPicture(path, of: input, size: size) }
     return true
+  }
+
+  /// Throws unless the file at `path` is a complete PNG file of `size`, which an earlier run may have written with the
+  /// same options.
+  private func checkKeptPicture(
+    _ path: FilePath, of input: InputFile, size: PixelSize
+  ) throws(CommandFailure) {
+    guard let image = try? AnimatedImage(contentsOf: path), image.format == .png,
+      image.damage.isEmpty
+    else {
+      throw CommandFailure(
+        .cannotWrite, code: "stale",
+        "\(path) is not a complete PNG file; --force replaces all files", file: input.name)
+    }
+    guard isRaw || image.canvasSize == size else {
+      throw CommandFailure(
+        .cannotWrite, code: "stale",
+        "\(path) has \(image.canvasSize) pixels, but the frames would now have \(size); "
+          + "--force replaces all files", file: input.name)
+    }
   }
 }
 

@@ -59,7 +59,8 @@ struct MakeRequest: Hashable {
     } catch {
       throw pictures.failure(error)
     }
-    var departures = Departure.ofTimes(kept.mergedCount, isExact: kept.isExact)
+    var departures = Departure.ofTimes(
+      kept.mergedCount, isExact: kept.isExact, keepsDuration: kept.keepsDuration)
     var options = form.writerOptions
     options.format = format.format
     options.size = pictures.size

@@ -39,7 +39,9 @@ struct ChangeArguments: ParsableArguments {
   @Option(parsing: .unconditional, help: "Scale all delays so that one play lasts this long.")
   var duration: TimeArgument?
 
-  @Option(parsing: .unconditional, help: "The delay of every frame, such as 40ms or 1/30.")
+  @Option(
+    parsing: .unconditional,
+    help: "The delay of every frame, such as 40ms or 1/30. Browsers show 0 as 100 ms.")
   var delay: DelayArgument?
 
   @Flag(help: "Play backwards.")

@@ -167,7 +167,8 @@ extension AnimatedImage {
   /// This method never blocks the cooperative pool, however slow the disk or the pipe is. It throws
   /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, as soon as the calling task is cancelled. A read
   /// in progress still completes, and its result is discarded. A pipe is read on a separate thread, which ends within a
-  /// tenth of a second of the cancellation.
+  /// tenth of a second of the cancellation. Any number of tasks may call this method at the same time: at most 16
+  /// files are open that have not been passed to their callers yet.
   public static func open(
     _ path: some FilePathConvertible, options: DecodingOptions = .init()
   ) async throws(AnimatedImageError) -> AnimatedImage {
@@ -194,14 +195,20 @@ extension AnimatedImage {
     reading path: FilePath? = nil,
     _ open: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> AnimatedImage
   ) async throws(AnimatedImageError) -> AnimatedImage {
+    let cancelled = AnimatedImageError(.cancelled, "stopped while opening the image")
+    guard let place = await OpenGate.shared.enter() else { throw cancelled }
     let opened = await DecodeThreads.loading.resultUnlessCancelled(
-      mayWaitForEver: { path.map { FileSource.mayWaitForEver(at: $0) } ?? false }
+      mayWaitForEver: {
+        guard let path, FileSource.mayWaitForEver(at: path) else { return false }
+        // Images that never open must not keep others from being opened.
+        place.leave()
+        return true
+      }
     ) { flag in
       Result { () throws(AnimatedImageError) in try open(flag) }
     }
-    guard let opened else {
-      throw AnimatedImageError(.cancelled, "stopped while opening the image")
-    }
+    place.leave()
+    guard let opened else { throw cancelled }
     return try opened.get()
   }
 }

@@ -102,7 +102,9 @@ package struct AnimationAssembly {
         }
         progress(writer.progress)
       }
-      return try calling { () throws(AnimatedImageError) in try writer.finish() }
+      let written = try calling { () throws(AnimatedImageError) in try writer.finish() }
+      progress(writer.progress)
+      return written
     } catch {
       writer.cancel()
       throw error

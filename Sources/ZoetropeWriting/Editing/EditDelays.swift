@@ -15,6 +15,12 @@ package struct EditDelays: Sendable, Hashable {
   package private(set) var mergedCount = 0
   /// Whether every delay is stored exactly. If not, the end times of frames are rounded.
   package private(set) var isExact = true
+  /// The time by which the animation lasts longer than what is stored.
+  private var error = ExactTime.zero
+
+  /// Whether the stored delays add up to the duration of the animation, rounded to the unit in which they are stored. If
+  /// not, the animation is lengthened, because it has frames that are too short to be stored and cannot be dropped.
+  package var keepsDuration: Bool { ExactTime(-1, 200) <= error && error <= ExactTime(1, 200) }
 
   /// Returns delays of zero, for a still picture, whose file stores no delay.
   package static func none(_ timeline: EditTimeline) -> EditDelays {
@@ -62,7 +68,7 @@ package struct EditDelays: Sendable, Hashable {
     _ timing: AnimationWriterOptions.Timing
   ) throws(AnimatedImageError) {
     let timescale = timeline.timescale
-    var rounding = CentisecondDelays(timing)
+    var rounding = CentisecondDelays(timing, error: error)
     var ticks: Int128 = 0
     var groups: [CentisecondDelays.Kept] = []
     var count = kept.count
@@ -77,9 +83,9 @@ package struct EditDelays: Sendable, Hashable {
       if let group = rounding.add(ExactTime(showing.ticks, timescale)) { try add(group) }
     }
     for group in rounding.finish() { try add(group) }
-    let stored = groups.reduce(0) { $1.delays.reduce($0) { $0 + Int128($1) } }
+    error = rounding.error
     // The totals also differ if a run was shorter than 2 cs and has been lengthened.
-    if stored * timescale != ticks * 100 { isExact = false }
+    if error != .zero { isExact = false }
     mergedCount += run.count - groups.count
     for group in groups {
       let frame = run[run.startIndex + group.frame].frame

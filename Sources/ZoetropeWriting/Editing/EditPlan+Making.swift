@@ -90,6 +90,7 @@ extension EditPlan {
     playCount = timeline.playCount
     mergedCount = delays.mergedCount
     hasExactDelays = delays.isExact
+    keepsDuration = delays.keepsDuration
     damage = image.damage + rewriting.findings.damage.filter { !image.damage.contains($0) }
     frames = Self.frames(steps, image, isGIF: isGIF)
   }
@@ -141,6 +142,7 @@ extension EditPlan {
     playCount = timeline.playCount
     mergedCount = delays.mergedCount
     hasExactDelays = delays.isExact
+    keepsDuration = delays.keepsDuration
     damage =
       image.damage
       + pictures.damage.keys.sorted().compactMap { pictures.damage[$0] }.filter {

@@ -63,6 +63,8 @@ public struct EditPlan: Sendable {
   /// Whether all delays are exactly those that the edits request. If not, the end times of frames are rounded, without
   /// drift.
   public let hasExactDelays: Bool
+  /// Whether the delays add up to the duration of the animation, rounded to the unit in which they are stored.
+  package let keepsDuration: Bool
   /// The damage found in the structure of the source, and in the frames that had to be decoded.
   public let damage: [Damage]
 

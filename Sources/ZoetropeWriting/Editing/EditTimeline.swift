@@ -143,6 +143,9 @@ package struct EditTimeline: Sendable, Hashable {
       if showings.count > 2 { showings += showings[1..<showings.count - 1].reversed() }
     case .resize(let rendering):
       guard self.rendering == nil else { throw Self.refusal("\(edit): only one edit may resize") }
+      guard min(rendering.target?.width ?? 1, rendering.target?.height ?? 1) >= 1 else {
+        throw Self.refusal("\(edit): the width and the height must be at least 1")
+      }
       // Pictures that already have the size are not scaled, and may be copied.
       if Rendition(rendering, of: canvas.size).scaling != nil { self.rendering = rendering }
     case .crop(let rect):

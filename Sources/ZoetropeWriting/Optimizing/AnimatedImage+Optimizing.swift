@@ -36,11 +36,12 @@ extension AnimatedImage {
     sink.observe(isCancelled)
     let result = try sink.orAbandon { () throws(AnimatedImageError) in
       var damage: [Damage] = []
-      var attempt = 0
+      var (attempt, lastAttempt) = (0, 0)
       func report(_ made: WritingProgress) {
         var numbered = made
         // The search for a byte limit numbers its attempts from 1. These numbers follow those of the attempts here.
         numbered.attempt += attempt - 1
+        lastAttempt = numbered.attempt
         progress(numbered)
       }
       var best = try smallest(options, &damage, isCancelled, begin: { attempt += 1 }, report)
@@ -68,6 +69,11 @@ extension AnimatedImage {
         try output.copy(0..<source.byteCount)
       }
       try output.flush()
+      // The last attempt may have been given up before its end.
+      var last = WritingProgress(
+        frameCount: frames.count, totalFrameCount: frames.count, byteCount: output.byteCount)
+      last.attempt = max(lastAttempt, 1)
+      progress(last)
       return OptimizedAnimation(
         byteCount: output.byteCount, sourceByteCount: source.byteCount, frameCount: frames.count,
         isCopy: best == nil, isExact: best?.isExact ?? true,

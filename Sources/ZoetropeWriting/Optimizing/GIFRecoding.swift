@@ -141,6 +141,12 @@ struct GIFRecoding {
       queue.begin(encoder, threads: share.threads, window: share.window)
       let pictures = SourcePictures(image, isCancelled: isCancelled)
       var submitted = 0
+      func report() {
+        let (frames, bytes) = queue.progress
+        progress(
+          WritingProgress(
+            frameCount: frames, totalFrameCount: image.frames.count, byteCount: bytes))
+      }
       func submit(_ placed: FramePlacer.Placed) throws(AnimatedImageError) {
         if isCancelled() { throw EncodingQueue.cancelled }
         var work = placed.work
@@ -150,10 +156,7 @@ struct GIFRecoding {
             work: work, delay: image.frames[submitted].delay, disposal: placed.disposal,
             index: submitted))
         submitted += 1
-        let (frames, bytes) = queue.progress
-        progress(
-          WritingProgress(
-            frameCount: frames, totalFrameCount: image.frames.count, byteCount: bytes))
+        report()
       }
       if way.keepsCanvases {
         for index in image.frames.indices { try submit(try kept(index, pictures)) }
@@ -161,6 +164,7 @@ struct GIFRecoding {
         try place(encoder, effort, way.usesTolerance ? options.tolerance : 0, pictures, submit)
       }
       _ = try queue.finish()
+      report()
     } catch {
       queue.fail(error)
       throw error

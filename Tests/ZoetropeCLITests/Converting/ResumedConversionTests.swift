@@ -54,6 +54,19 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: ["convert", "optimize"])
+  func `a kept output and an unreadable input give the status of a mixed run`(
+    command: String
+  ) throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write(Array("no image".utf8), to: "text.gif")
+      let arguments = [command, "cat.gif", "text.gif", "-o", "o/"]
+      #expect(try tool.run(arguments).status == 1)
+      let again = try tool.run(arguments + ["--resume"])
+      #expect(again.status == 1 && again.errors.hasSuffix("0 files written, 1 kept, 1 failed\n"))
+    }
+  }
+
   @Test func `a damaged file is not called exact`() throws {
     var gif = SampleGIF()
     gif.frames = (0..<4).map { (UInt8($0 % 3), 10) }

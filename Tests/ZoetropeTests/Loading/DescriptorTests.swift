@@ -27,14 +27,16 @@ import ZoetropeTestSupport
     #expect(status == 0 && output == "mapped 24\n", "\(output)")
   }
 
-  @Test func `with 48 descriptors, 362 files are loaded, and again`() throws {
+  /// Loads eight at a time, and opens all at the same time.
+  @Test(arguments: ["8 1000000 load", "9999 1000000 open"])
+  func `with 48 descriptors, 362 files are loaded or opened, and again`(work: String) throws {
     let scratch = try ScratchDirectory()
     for number in 0..<362 {
       let bytes = DeltaGIF.make(
         width: 8 + number % 19, height: 8 + number / 19, frameCount: 2, patch: 4)
       try Data(bytes).write(to: URL(filePath: scratch.path.appending("\(number).gif").string))
     }
-    let (status, output) = try run("ulimit -n 48", "\(scratch.path) 8 1000000 load")
+    let (status, output) = try run("ulimit -n 48", "\(scratch.path) \(work)")
     #expect(status == 0)
     #expect(output.hasPrefix("loaded 724, failed [:]"), "\(output)")
   }

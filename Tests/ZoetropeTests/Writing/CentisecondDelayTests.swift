@@ -41,6 +41,11 @@ import ZoetropeTestSupport
       ])
   }
 
+  @Test func `times before zero are rounded like those after it`() {
+    let halves = [-3, -2, -1, 0, 1, 2, 3] as [Int128]
+    #expect(halves.map { ExactTime($0, 200).rounded(to: 100) } == [-1, -1, 0, 0, 1, 1, 2])
+  }
+
   @Test func `a last frame that is too short gives its time to the one before`() {
     let delays = [ExactTime(1, 10), ExactTime(1, 100)]
     #expect(Self.stored(delays) == [CentisecondDelays.Kept(frame: 0, delays: [11])])

@@ -163,6 +163,38 @@ struct EditTimelineTests {
     #expect(exact.kept.reduce(0) { $0 + $1.delay.numerator } == 100)
   }
 
+  @Test func `delays that fit do not restart the rounding of the others`() throws {
+    // 20, 27, 34 ... 293 ms: every tenth is a whole number of centiseconds.
+    let delays = (0..<40).map { FrameDelay(numerator: UInt32(20 + 7 * $0), denominator: 1000) }
+    var delaysAndFits = delays
+    for place in delays.indices where delays[place].numerator % 10 == 0 {
+      delaysAndFits[place] = FrameDelay(
+        numerator: delays[place].numerator / 10, denominator: 100)
+    }
+    for delays in [delays, delaysAndFits] {
+      let source = EditTimeline(
+        delays.map { FrameControl(index: 0, rect: .empty, delay: $0) },
+        canvas: PixelSize(width: 1, height: 1), playCount: .once, policy: .exact)
+      let stored = try EditDelays.centiseconds(source, .browser)
+      #expect(stored.kept.reduce(0) { $0 + $1.delay.numerator } == 626)
+      #expect(stored.keepsDuration && !stored.isExact)
+    }
+  }
+
+  @Test func `an animation that is too short for its format is lengthened, and says so`() throws {
+    func delays(_ milliseconds: [UInt32]) throws -> EditDelays {
+      let source = EditTimeline(
+        milliseconds.map {
+          FrameControl(
+            index: 0, rect: .empty, delay: FrameDelay(numerator: $0, denominator: 1000))
+        }, canvas: PixelSize(width: 1, height: 1), playCount: .once, policy: .exact)
+      return try .centiseconds(source, .browser)
+    }
+    #expect(try !delays([4]).keepsDuration)
+    #expect(try delays([4, 4, 4, 4]).keepsDuration)
+    #expect(try delays([33]).keepsDuration && !delays([33]).isExact)
+  }
+
   @Test("A delay of zero stays one in a GIF, whatever its unit", arguments: [UInt32(1), 100, 1000])
   func zeroDelays(_ denominator: UInt32) throws {
     let zero = FrameDelay(numerator: 0, denominator: denominator)

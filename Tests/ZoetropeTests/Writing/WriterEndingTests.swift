@@ -303,6 +303,44 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `a cancelled edit has removed its temporary file once it throws`() async throws {
+    let image = try AnimatedImage(bytes: DeltaGIF.make(width: 64, height: 64, frameCount: 30))
+    let folder = try ScratchDirectory()
+    for round in 0..<20 {
+      let begun = TaskGate()
+      let mayGoOn = Mutex(false)
+      let task = Task {
+        try await image.write(
+          [.reverse], to: FileSink(folder.path.appending("\(round).png")),
+          options: EditOptions(format: .apng)
+        ) { _ in
+          begun.open()
+          while !mayGoOn.withLock({ $0 }) { sched_yield() }
+        }
+      }
+      await begun.wait()
+      task.cancel()
+      mayGoOn.withLock { $0 = true }
+      let error = await #expect(throws: AnimatedImageError.self) { try await task.value }
+      #expect(error?.code == .cancelled)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path.string) == [])
+    }
+  }
+
+  @Test(arguments: [.gif, .apng] as [AnimationFormat])
+  func `progress ends with all frames`(format: AnimationFormat) async throws {
+    let image = try AnimatedImage(bytes: DeltaGIF.make(width: 64, height: 64, frameCount: 30))
+    let last = Mutex<WritingProgress?>(nil)
+    let written = try await image.write(
+      [.reverse], to: MemorySink(), options: EditOptions(format: format)
+    ) { progress in last.withLock { $0 = progress } }
+    #expect(last.withLock { $0?.frameCount } == 30 && written.frameCount == 30)
+    #expect(last.withLock { $0?.totalFrameCount } == 30)
+    last.withLock { $0 = nil }
+    _ = try await image.optimize(to: MemorySink()) { progress in last.withLock { $0 = progress } }
+    #expect(last.withLock { $0?.frameCount } == 30)
+  }
+
   @Test func `cancelling a task cancels the writer`() async throws {
     let sink = FailingSink(after: .max)
     let writer = try AnimationWriter(to: sink)

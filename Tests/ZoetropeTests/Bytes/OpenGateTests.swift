@@ -1,0 +1,39 @@
+import TestRunning
+import Testing
+
+@testable import ZoetropeFrames
+
+@Suite(.timeLimit(.minutes(10))) struct OpenGateTests {
+  @Test func `no more places are taken than there are, in the order of arrival`() async throws {
+    let gate = OpenGate(limit: 2)
+    let first = try #require(await gate.enter())
+    let second = await gate.enter()
+    let waiting = Task { await gate.enter() }
+    await eventually { gate.waitingCount == 1 }
+    first.leave()
+    // A place that was left already is not left again.
+    first.leave()
+    let third = await waiting.value
+    #expect(second != nil && third != nil && gate.waitingCount == 0)
+    withExtendedLifetime((second, third)) {}
+  }
+
+  @Test func `a place that is released admits the next task`() async {
+    let gate = OpenGate(limit: 1)
+    for _ in 0..<9 { #expect(await gate.enter() != nil) }
+  }
+
+  @Test func `a cancelled task takes no place`() async throws {
+    let gate = OpenGate(limit: 1)
+    let first = try #require(await gate.enter())
+    let cancelled = (0..<3).map { _ in Task { await gate.enter() == nil } }
+    await eventually { gate.waitingCount == 3 }
+    for task in cancelled { task.cancel() }
+    for task in cancelled { #expect(await task.value) }
+    let last = Task { await gate.enter() != nil }
+    await eventually { gate.waitingCount == 4 }
+    first.leave()
+    #expect(await last.value)
+    #expect(gate.waitingCount == 0)
+  }
+}
