@@ -536,7 +536,8 @@ class Animation(Rendered):
         :param duration: the duration of one play in seconds, to which all delays are scaled.
         :param delay: the delay of every frame in seconds; see :meth:`Writer.append`.
         :param fps: the maximum number of frames per second. Further frames are dropped; the duration does not change.
-        :param crop: ``(left, top, width, height)`` of the part of the canvas that is kept.
+        :param crop: ``(left, top, width, height)`` of the part of the canvas that is kept. The rectangle may reach beyond
+            the canvas, but must contain a pixel of it.
         :param size: the box to scale frames into. ``size``, ``fit``, ``filter``, ``linear_light`` and ``no_enlarging``
             are as for :meth:`frame`.
         :param plays: the total number of plays, or None to play forever. Default: the number does not change.

@@ -85,7 +85,7 @@ class Writer:
         :param lossy: how much colours may differ from the original to save bytes, from 0 to 200. The unit is an eighth
             of a step of 8-bit grey. Differences of hue are weighted by their visibility. 40 is hard to see; 120 is
             obvious in gradients. Errors do not add up from frame to frame.
-        :param texts: the text chunks of an APNG by keyword, or the comments of a GIF.
+        :param texts: the text chunks of an APNG by keyword, or the comments of a GIF, which are stored without keywords.
         :param threads: the number of encoding threads, including the caller's; 0 means one per processor.
         :raises ParameterError: if there is no ``format``, and the extension of the path is none of the three above.
         """
@@ -283,7 +283,8 @@ def save(
     if pin:
         raise parameter_error("pin= can be used only with max_bytes= or preset=")
     if (durations is None) == (fps is None):
-        raise parameter_error("pass either durations= or fps=, but not both")
+        raise parameter_error(
+            "pass durations= or fps=" if durations is None else "pass either durations= or fps=, but not both")
     delays: Optional[List[Tuple[int, int]]] = None
     delay = (0, 1)
     if fps is not None:

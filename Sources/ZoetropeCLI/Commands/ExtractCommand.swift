@@ -198,7 +198,7 @@ struct ExtractCommand: ZoetropeSubcommand {
       else {
         throw ValidationError(
           "--fps resamples a whole play; it cannot be combined with --frames, --time, --every, "
-            + "--raw or --static")
+            + "--raw or --static; to resample a part, pipe `convert --time` into `extract --fps`")
       }
       guard writing.format != .ffconcat, choosing.pictures == .all else {
         throw ValidationError(
