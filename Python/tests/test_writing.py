@@ -710,6 +710,12 @@ def test_optimising(fixtures):
         assert np.array_equal(made.read(), animation.read())
 
 
+@pytest.mark.parametrize("options", [{"fit": "cover"}, {"filter": "sharp"}])
+def test_choices_are_checked_also_without_a_size(options, delays, tmp_path):
+    with pytest.raises(zoetrope.ParameterError):
+        zoetrope.open(delays).convert(tmp_path / "a.gif", **options)
+
+
 def test_cancelled_animations_are_not_converted(delays, tmp_path):
     animation = zoetrope.open(delays)
     animation.cancel()

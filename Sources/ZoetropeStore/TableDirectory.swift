@@ -26,10 +26,13 @@ package enum TableDirectory {
         try TableCall.makeDirectory.make("create \(directory)") {
           try TableCall.makeDirectory.check()
           let error = FileSystem.makeDirectory(directory, permissions: .ownerReadWriteExecute)
-          if let error, error != .fileExists { throw error }
+          guard let error else { return }
+          if error != .fileExists { throw error }
+          // A link that leads nowhere exists, and is no directory.
+          if !exists(directory) { throw Errno.noSuchFileOrDirectory }
         }
       } catch {
-        // A store that does not exist yet cannot be damaged, for example if `path` is a link that leads nowhere.
+        // A store that does not exist yet cannot be damaged.
         guard error.code == .storeDamaged else { throw error }
         throw AnimatedImageError(.io, error.detail, systemError: error.systemError)
       }

@@ -51,8 +51,8 @@ extension AnimatedImage {
   ///     ``AnimationWriterOptions/init(copying:)``. If the options have no survey, the method makes one. If they have
   ///     no poster, and the source is an APNG whose static image is not a frame, the static image becomes the poster.
   ///   - progress: A closure that is called after each frame, on a thread of the library.
-  /// - Throws: the errors of ``FrameReader/next()`` and `AnimationWriter.append(_:)`; `cancelled` as soon as the task
-  ///   is cancelled.
+  /// - Throws: the errors of ``FrameReader/next()`` and `AnimationWriter.append(_:)`; `cancelled` if the task is
+  ///   cancelled: at once or, if the sink is a ``FileSink``, once its temporary file is removed.
   @discardableResult
   public func reencode(
     to sink: some AnimationSink, options: AnimationWriterOptions? = nil,
@@ -159,8 +159,10 @@ extension AnimatedImage {
     } catch {
       if !isTaken.exchange(true, ordering: .acquiringAndReleasing) {
         sink.abandon()
-      } else if sink is FileSink {
+      } else if let file = sink as? FileSink {
         await ending.value()
+        // A thread that helps to encode may be about to do this.
+        file.abandon()
       }
       throw error
     }

@@ -12,6 +12,8 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   private struct Flight: Sendable {
     let number: Int
     let urgency: LoadUrgency
+    /// Raised once the run is retired.
+    let retirement: CancelFlag
     var task: Task<Void, Never>?
     var waiters: [ResultHandover<Outcome>] = []
 
@@ -63,10 +65,12 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   ///
   /// `operation` runs in its own task, at the highest priority of its waiters.
   ///
-  /// - Parameter priority: The waiter's priority. Default: nil, which means the priority of the calling task.
+  /// - Parameters:
+  ///   - priority: The waiter's priority. Default: nil, which means the priority of the calling task.
+  ///   - operation: The work. Its argument is raised once ``retire(_:)`` has ended the run for later requests.
   package func value(
     for key: Key, priority: TaskPriority? = nil,
-    running operation: @escaping @Sendable () async throws(AnimatedImageError) -> Value
+    running operation: @escaping @Sendable (CancelFlag) async throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
     if Task.isCancelled { throw Self.cancelled }
     let waiter = ResultHandover<Outcome>()
@@ -79,7 +83,7 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
 
   private func join(
     _ key: Key, _ waiter: ResultHandover<Outcome>, _ priority: TaskPriority,
-    _ operation: @escaping @Sendable () async throws(AnimatedImageError) -> Value
+    _ operation: @escaping @Sendable (CancelFlag) async throws(AnimatedImageError) -> Value
   ) {
     let slower = state.withLock { state -> Task<Void, Never>? in
       var slower: Task<Void, Never>?
@@ -88,14 +92,18 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
       } else {
         state.lastNumber += 1
         let number = state.lastNumber
+        let retirement = CancelFlag()
         let task = Task(priority: priority) { [weak self] in
           let outcome: Outcome
-          do throws(AnimatedImageError) { outcome = .success(try await operation()) } catch {
+          do throws(AnimatedImageError) {
+            outcome = .success(try await operation(retirement))
+          } catch {
             outcome = .failure(error)
           }
           self?.finish(key, number, outcome)
         }
-        state.flights[key] = Flight(number: number, urgency: LoadUrgency(priority), task: task)
+        state.flights[key] = Flight(
+          number: number, urgency: LoadUrgency(priority), retirement: retirement, task: task)
       }
       state.flights[key]?.waiters.append(waiter)
       return slower
@@ -120,6 +128,7 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   package func retire(_ key: Key) {
     state.withLock { state in
       if let flight = state.flights.removeValue(forKey: key) {
+        flight.retirement.raise()
         state.retired[flight.number] = flight
       }
     }

@@ -86,15 +86,14 @@ extension FrameLoader {
   ) async throws(AnimatedImageError) -> StreamedImage {
     let id = request.id
     if let image = arriving(id) { return image }
-    let forgetCount = shelf.forgetCount
     return try await streams.value(for: id, priority: request.priority) {
-      [self, streams, gate, decoding] () async throws(AnimatedImageError) in
+      [self, streams, gate, decoding] (retirement) async throws(AnimatedImageError) in
       // Check again, because another task may have added a stream since the check above.
       if let image = await arriving(id) { return image }
       let place = try await gate.enter(streams.urgency(of: id))
       let image = try await LoadSource.opened(opening, decoding)
       withExtendedLifetime(place) {}
-      await register(image, id, ifForgetCountIs: forgetCount)
+      await register(image, id, unless: retirement)
       return image
     }
   }
@@ -107,9 +106,9 @@ extension FrameLoader {
   }
 
   private func register(
-    _ image: StreamedImage, _ id: LoadIdentifier, ifForgetCountIs expected: Int
+    _ image: StreamedImage, _ id: LoadIdentifier, unless retirement: CancelFlag
   ) {
-    guard shelf.forgetCount == expected else { return }
+    guard !retirement.isRaised else { return }
     var random = SystemRandomNumberGenerator()
     let provisional = ContentIdentity(high: random.next(), low: random.next())
     // Remove streams that are no longer in use. A stream without an identity has not ended yet, and is removed after

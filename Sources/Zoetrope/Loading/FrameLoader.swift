@@ -67,6 +67,9 @@ public actor FrameLoader {
   struct OpenedImage: Sendable {
     let image: AnimatedImage
     let place: LoadPlace?
+    /// Raised if the name of the image is forgotten while the image is being opened. What the load has found is then not
+    /// kept for later loads.
+    let retirement: CancelFlag
   }
 
   struct KnownImage {
@@ -238,7 +241,7 @@ public actor FrameLoader {
     let id = LoadIdentifier(id)
     loads.retire(id)
     streams.retire(id)
-    shelf.forget(id)
+    shelf.remove(id)
     known[id] = nil
     arrivals[id] = nil
   }
@@ -373,29 +376,31 @@ public actor FrameLoader {
     _ request: Request, _ phases: AsyncStream<LoadingPhase>.Continuation?
   ) async throws(AnimatedImageError) -> OpenedImage {
     let (id, source) = (request.id, request.source)
-    if let image = await shelvedImage(id, source) { return OpenedImage(image: image, place: nil) }
+    if let image = await shelvedImage(id, source) {
+      return OpenedImage(image: image, place: nil, retirement: CancelFlag())
+    }
     phases?.yield(.loading(nil))
     let watcher = phases.map { progress.watch(id, $0) }
     defer { if let watcher { progress.stopWatching(id, watcher) } }
-    let forgetCount = shelf.forgetCount
     let opened = try await loads.value(for: id, priority: request.priority) {
       [self, loads, gate, progress, shelf, decoding, budget, cache]
-      () async throws(AnimatedImageError) in
+      (retirement) async throws(AnimatedImageError) in
       // Check the shelf again here, and shelve the image before the run ends: otherwise a load that begins between two
       // runs for the same name would fetch again.
       if let image = await shelvedImage(id, source) {
-        return OpenedImage(image: image, place: nil)
+        return OpenedImage(image: image, place: nil, retirement: retirement)
       }
+      progress.restart(id)
       let place = try await gate.enter(loads.urgency(of: id), byteCount: source.fileByteCount())
       let image = try await source.open(options: decoding, budget: budget, cache: cache) {
-        progress.report($0, of: id)
+        if !retirement.isRaised { progress.report($0, of: id) }
       }
-      shelf.put(image, for: id, ifForgetCountIs: forgetCount)
-      return OpenedImage(image: image, place: place)
+      shelf.put(image, for: id, unless: retirement)
+      return OpenedImage(image: image, place: place, retirement: retirement)
     }
     let image = opened.image
     if let identity = image.state.identity, let cached = await self.identity(of: image),
-      shelf.forgetCount == forgetCount
+      !opened.retirement.isRaised
     {
       remember(
         KnownImage(identity: identity, cached: cached, canvasSize: image.canvasSize), for: id)

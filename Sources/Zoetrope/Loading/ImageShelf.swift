@@ -16,7 +16,6 @@ package final class ImageShelf: Sendable {
     var images: [LoadIdentifier: (image: AnimatedImage, cost: Int, turn: Int)] = [:]
     var turn = 0
     var cost = 0
-    var forgetCount = 0
 
     /// Removes the least recently used image that meets `condition`.
     mutating func removeOldest(
@@ -61,21 +60,17 @@ package final class ImageShelf: Sendable {
     }
   }
 
-  /// The number of calls of ``forget(_:)``. A load during which this number changes leaves nothing behind, because its
-  /// image may be the one that was forgotten.
-  package var forgetCount: Int { state.withLock { $0.forgetCount } }
-
   /// Stores `image` under `id`, replacing any previous image.
   ///
-  /// - Parameter expected: The ``forgetCount`` at the beginning of the load. If it has changed, nothing is stored.
+  /// - Parameter retirement: If this flag is raised before ``remove(_:)`` is called, the image is not stored after it.
   package func put(
-    _ image: AnimatedImage, for id: LoadIdentifier, ifForgetCountIs expected: Int? = nil
+    _ image: AnimatedImage, for id: LoadIdentifier, unless retirement: CancelFlag? = nil
   ) {
     budget.stamp(share)
     // Releasing an image closes its file or frees its bytes, so images are released only after unlocking.
     var dropped: [AnimatedImage] = []
     state.withLock { state in
-      guard expected == nil || expected == state.forgetCount else { return }
+      if retirement?.isRaised == true { return }
       let before = state.cost
       if let old = state.remove(id) { dropped.append(old) }
       state.turn += 1
@@ -91,9 +86,8 @@ package final class ImageShelf: Sendable {
   }
 
   /// Removes the image named `id`.
-  package func forget(_ id: LoadIdentifier) {
+  package func remove(_ id: LoadIdentifier) {
     let old = state.withLock { state in
-      state.forgetCount += 1
       let before = state.cost
       let old = state.remove(id)
       budget.charge(state.cost - before, to: self)

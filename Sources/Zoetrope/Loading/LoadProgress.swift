@@ -46,6 +46,14 @@ package final class LoadProgress: Sendable {
     }
   }
 
+  /// Makes the reports on `id` begin again at 0, because its fetch begins.
+  package func restart(_ id: LoadIdentifier) {
+    state.withLock { state in
+      state.loads[id]?.percent = 0
+      state.loads[id]?.told = 0
+    }
+  }
+
   /// Notifies all watchers of `id`. Only whole percentages that changed are reported, so an unread stream buffers at
   /// most a hundred phases.
   package func report(_ fraction: Double, of id: LoadIdentifier) {

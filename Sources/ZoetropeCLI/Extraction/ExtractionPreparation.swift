@@ -104,8 +104,17 @@ extension ExtractRequest {
   private func checkKeptPicture(
     _ path: FilePath, of input: InputFile, size: PixelSize
   ) throws(CommandFailure) {
-    guard let image = try? AnimatedImage(contentsOf: path), image.format == .png,
-      image.damage.isEmpty
+    let image: AnimatedImage?
+    do throws(AnimatedImageError) {
+      image = try AnimatedImage(contentsOf: path, options: decodingOptions)
+    } catch {
+      guard error.code != .io else {
+        throw CommandFailure(.cannotWrite, code: "io", error.detail, file: input.name)
+      }
+      image = nil
+    }
+    guard let image, image.format == .png,
+      image.damage.allSatisfy({ $0.kind == .trailingData })
     else {
       throw CommandFailure(
         .cannotWrite, code: "stale",

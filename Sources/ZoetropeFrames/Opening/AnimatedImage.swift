@@ -191,7 +191,9 @@ extension AnimatedImage {
 
   /// Calls `open` on one of the library's threads and returns its result. If reading `path` may block indefinitely,
   /// `open` is called on a separate thread instead.
-  package static func opened(
+  ///
+  /// This method does not run on the caller's actor: a busy actor would keep its places at the gate.
+  @concurrent package static func opened(
     reading path: FilePath? = nil,
     _ open: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> AnimatedImage
   ) async throws(AnimatedImageError) -> AnimatedImage {

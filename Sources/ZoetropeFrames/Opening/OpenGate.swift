@@ -35,13 +35,18 @@ final class OpenGate: Sendable {
   }
 
   private func leave() {
-    let next = state.withLock { state in
-      let next = state.waiting.popFirst()
-      if next == nil { state.free += 1 }
-      return next
+    while true {
+      let next = state.withLock { state in
+        let next = state.waiting.popFirst()
+        if next == nil { state.free += 1 }
+        return next
+      }
+      guard let next else { return }
+      let place = Place(self)
+      if next.close(with: place) { return }
+      // This waiter was cancelled, and the next one gets its place. Leaving the unused place here would recurse.
+      place.discard()
     }
-    // If this waiter was cancelled, its place is released immediately, which admits the next one.
-    next?.close(with: Place(self))
   }
 
   /// A place, which becomes free when it is left or released.
@@ -54,6 +59,9 @@ final class OpenGate: Sendable {
     func leave() {
       if isTaken.exchange(false, ordering: .relaxed) { gate.leave() }
     }
+
+    /// Marks the place as left without making it free.
+    fileprivate func discard() { isTaken.store(false, ordering: .relaxed) }
 
     deinit { leave() }
   }

@@ -61,7 +61,8 @@ extension AnimatedImage {
 extension EditPlan {
   /// Writes the planned animation. See ``AnimatedImage/write(_:to:options:progress:)``.
   ///
-  /// When the task is cancelled, this method throws immediately, and the sink is abandoned soon afterwards.
+  /// When the task is cancelled, this method throws immediately, and the sink is abandoned soon afterwards. If the sink
+  /// is a ``FileSink``, this method throws once the temporary file is removed, which takes the time of a few rows.
   @discardableResult
   public func write(
     to sink: some AnimationSink,

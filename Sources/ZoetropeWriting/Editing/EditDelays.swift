@@ -20,7 +20,10 @@ package struct EditDelays: Sendable, Hashable {
 
   /// Whether the stored delays add up to the duration of the animation, rounded to the unit in which they are stored. If
   /// not, the animation is lengthened, because it has frames that are too short to be stored and cannot be dropped.
-  package var keepsDuration: Bool { ExactTime(-1, 200) <= error && error <= ExactTime(1, 200) }
+  package var keepsDuration: Bool { Self.greatestShortfall <= error && error <= ExactTime(1, 200) }
+
+  /// The greatest time by which rounding to centiseconds lengthens an animation, as a negative number.
+  private static let greatestShortfall = ExactTime(-1, 200)
 
   /// Returns delays of zero, for a still picture, whose file stores no delay.
   package static func none(_ timeline: EditTimeline) -> EditDelays {
@@ -68,7 +71,10 @@ package struct EditDelays: Sendable, Hashable {
     _ timing: AnimationWriterOptions.Timing
   ) throws(AnimatedImageError) {
     let timescale = timeline.timescale
-    var rounding = CentisecondDelays(timing, error: error)
+    // Only the error of rounding is made up for. The time by which short frames were lengthened is lost: the frames after
+    // them are not shortened or dropped for it.
+    let carried = max(error, Self.greatestShortfall)
+    var rounding = CentisecondDelays(timing, error: carried)
     var ticks: Int128 = 0
     var groups: [CentisecondDelays.Kept] = []
     var count = kept.count
@@ -83,7 +89,7 @@ package struct EditDelays: Sendable, Hashable {
       if let group = rounding.add(ExactTime(showing.ticks, timescale)) { try add(group) }
     }
     for group in rounding.finish() { try add(group) }
-    error = rounding.error
+    error = error - carried + rounding.error
     // The totals also differ if a run was shorter than 2 cs and has been lengthened.
     if error != .zero { isExact = false }
     mergedCount += run.count - groups.count

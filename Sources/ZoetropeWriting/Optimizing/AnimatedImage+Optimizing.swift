@@ -13,7 +13,8 @@ extension AnimatedImage {
   ///   - options: The effort, the tolerance, and whether metadata is kept. Default: balanced effort, no tolerance, and
   ///     all metadata is kept.
   ///   - progress: A closure that is called after each frame of each attempt, on a thread of the library.
-  /// - Throws: the errors of ``FrameReader/next()`` and of the sink; `cancelled` as soon as the task is cancelled.
+  /// - Throws: the errors of ``FrameReader/next()`` and of the sink; `cancelled` if the task is cancelled: at once or,
+  ///   if the sink is a ``FileSink``, once its temporary file is removed.
   @discardableResult
   public func optimize(
     to sink: some AnimationSink, options: OptimizingOptions = .init(),

@@ -53,6 +53,17 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `an animation that is too short for a GIF is longer, and the report says so`() throws {
+    try withPictures([1, 2, 3]) { (tool: Tool) throws in
+      let result = try tool.run(
+        "make", "f1.png", "f2.png", "f3.png", "-o", "a.gif", "--duration", "3ms")
+      #expect(result.status == 0, "\(result.errors)")
+      #expect(
+        result.text.hasSuffix(
+          "2 frames dropped as too short to be shown, total duration longer\n"))
+    }
+  }
+
   @Test func `frames share a duration`() throws {
     try withPictures([1, 2, 3]) { (tool: Tool) throws in
       for (name, format) in [("a.png", "exact"), ("a.gif", "delays rounded, total duration kept")] {

@@ -52,10 +52,11 @@ import Zoetrope
   @Test func `a run that is retired serves its waiters, and no others`() async throws {
     let (started, gate) = (TaskGate(), TaskGate())
     let first = Task { [coalescer] in
-      try await coalescer.value(for: 1) { () async throws(AnimatedImageError) in
+      try await coalescer.value(for: 1) { (retirement) async throws(AnimatedImageError) in
+        #expect(!retirement.isRaised)
         started.open()
         await gate.wait()
-        return 1
+        return retirement.isRaised ? 1 : 0
       }
     }
     let cancelled = TaskGate()
@@ -194,6 +195,16 @@ extension Result where Failure == AnimatedImageError {
 }
 
 extension FrameCoalescer {
+  /// Runs `operation`, which need not know whether its run is retired.
+  fileprivate func value(
+    for key: Key, priority: TaskPriority? = nil,
+    running operation: @escaping @Sendable () async throws(AnimatedImageError) -> Value
+  ) async throws(AnimatedImageError) -> Value {
+    try await value(for: key, priority: priority) { (_) async throws(AnimatedImageError) in
+      try await operation()
+    }
+  }
+
   /// Waits until this many wait for `key`.
   fileprivate func waitUntil(waiters count: Int, for key: Key) async {
     await eventually { waiterCount(for: key) >= count }

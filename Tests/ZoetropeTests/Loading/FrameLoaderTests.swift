@@ -227,6 +227,24 @@ import ZoetropeTestSupport
     #expect(try await loader.image(for: 1) { _ in [] }.canvasSize == second.size)
   }
 
+  @Test func `forgetting one name leaves the loads of others alone`() async throws {
+    let bytes = bytes
+    let (started, gate) = (TaskGate(), TaskGate())
+    let first = Task { [loader] in
+      try await loader.image(for: 1) { _ in
+        started.open()
+        await gate.wait()
+        return bytes
+      }
+    }
+    await started.wait()
+    await loader.forget(2)
+    gate.open()
+    let image = try await first.value
+    let again = try await loader.image(for: 1) { _ in [] }
+    #expect(again.canvasSize == image.canvasSize)
+  }
+
   @Test func `leaving the loop cancels the fetch`() async {
     let started = TaskGate()
     let ended = TaskGate()

@@ -156,6 +156,8 @@ import ZoetropeTestSupport
       return Self.sequence([old])
     }
     await started.wait()
+    // Another name has nothing to do with it.
+    await loader.forget(2)
     await loader.forget(1)
     let second = await phases(loader.phases(for: 1) { Self.sequence([new]) })
     #expect(second.compactMap(\.poster).last?.size == image.canvasSize)

@@ -218,6 +218,17 @@ import ZoetropeTestSupport
     #expect(try open().bitmap(for: key(1, 0)) == frame(2).bitmap)
   }
 
+  @Test func `a directory that cannot be created is no damaged store`() throws {
+    let scratch = try ScratchDirectory()
+    let link = scratch.path.appending("link")
+    try FileManager.default.createSymbolicLink(
+      atPath: link.string, withDestinationPath: "/nonexistent/zoetrope")
+    for path in [link, link.appending("store")] {
+      let error = #expect(throws: AnimatedImageError.self) { try FrameStore(at: path) }
+      #expect(error?.code == .io && error?.systemError == .noSuchFileOrDirectory, "\(path)")
+    }
+  }
+
   @Test func `directories and files of others are refused`() throws {
     try open().store(frame(1), for: key(1, 0))
     try directory.setPermissions(0o755)

@@ -130,6 +130,8 @@ struct EditTimelineTests {
       .frames(1..<1), .frames(0..<9), .frames(-1..<1), .time(.seconds(9)..<(.seconds(10))),
       .speed(0), .speed(.nan), .duration(.zero), .framesPerSecond(0), .playCount(.finite(0)),
       .crop(PixelRect(x: 40, y: 0, width: 5, height: 5)), .delays([]),
+      .resize(TargetSize(width: 0, height: 5)), .resize(TargetSize(width: -3)),
+      .resize(TargetSize(height: .min)),
     ] as [AnimationEdit])
   func refusals(_ edit: AnimationEdit) {
     #expect(throws: AnimatedImageError.self) { try edited(centiseconds(10, 10), edit) }
@@ -179,6 +181,25 @@ struct EditTimelineTests {
       #expect(stored.kept.reduce(0) { $0 + $1.delay.numerator } == 626)
       #expect(stored.keepsDuration && !stored.isExact)
     }
+  }
+
+  @Test func `frames that are lengthened do not shorten or drop those after them`() throws {
+    // Each frame of 10 ms stands alone between two that are kept, and is lengthened to 20 ms.
+    var delays: [FrameDelay] = []
+    for _ in 0..<50 {
+      delays += [
+        FrameDelay(numerator: 10, denominator: 100), FrameDelay(numerator: 10, denominator: 1000),
+      ]
+    }
+    delays.append(FrameDelay(numerator: 10, denominator: 100))
+    delays += Array(repeating: FrameDelay(numerator: 33, denominator: 1000), count: 20)
+    let source = EditTimeline(
+      delays.map { FrameControl(index: 0, rect: .empty, delay: $0) },
+      canvas: PixelSize(width: 1, height: 1), playCount: .once, policy: .exact)
+    let stored = try EditDelays.centiseconds(source, .browser)
+    let tail = stored.kept.suffix(20).reduce(0) { $0 + $1.delay.numerator }
+    #expect(stored.kept.count == delays.count && stored.mergedCount == 0)
+    #expect((65...66).contains(tail) && !stored.keepsDuration)
   }
 
   @Test func `an animation that is too short for its format is lengthened, and says so`() throws {
