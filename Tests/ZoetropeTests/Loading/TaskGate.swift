@@ -24,10 +24,11 @@ final class TaskGate: Sendable {
     }
   }
 
-  /// Lets everybody through, now and later.
+  /// Lets everybody through, now and later. May be called any number of times, on any threads.
   func open() {
     let waiters = state.withLock { state in
       state.isOpen = true
+      defer { state.waiters = [] }
       return state.waiters
     }
     waiters.forEach { $0.resume() }
