@@ -96,8 +96,10 @@ extension LimitExcess {
   /// The limit that was exceeded, as a sentence with readable units.
   fileprivate var sentence: String {
     if kind == .outputBytes {
-      let least = asked == .max ? "is much larger" : "has \(asked.grouped) bytes"
-      return "the smallest file found \(least), but the limit is \(allowed.grouped)"
+      // The size is unknown if the format could hold none of the results that were tried.
+      let found =
+        asked == .max ? "no file was found" : "the smallest file found has \(asked.grouped) bytes"
+      return "\(found), but the limit is \(allowed.grouped)"
     }
     let isBytes = [.liveBytes, .inputBytes].contains(kind)
     let isPixels = [.canvasPixels, .scaledPixels, .pngPixels, .pixelsPerPlay].contains(kind)

@@ -5,69 +5,19 @@
 /// more effort, similar colours, fewer colours, fewer frames, smaller pictures. Samples are cheap estimates of a file's
 /// size; at most six whole files are encoded. The file that the search ends with has been encoded and is known to fit.
 /// The search assumes that milder settings take more bytes. Where that is wrong, the result is valid, but further from
-/// the limit than necessary.
+/// the limit than necessary. Before the search fails, it drops this assumption and tries ``BudgetExtremes``.
 ///
 /// A *stage* is a combination of frame rate and picture size. A *rung* is a combination of number of colours and
 /// tolerance. Stages and rungs are numbered from mild to harsh.
 package struct BudgetSearch: Sendable {
-  /// The settings with which a file is written.
-  package struct Settings: Sendable, Hashable {
-    /// Whether all ways of storing each frame are tried.
-    package var isThorough = false
-    /// See ``AnimationWriterOptions/tolerance``.
-    package var tolerance = 0
-    /// The maximum number of colours in a palette, or nil if only the limit in the options applies.
-    package var colors: Int?
-    /// The maximum number of frames per second, or nil to keep all frames.
-    package var rate: Int?
-    /// The width and height of pictures, in percent of the original ones.
-    package var percent = 100
-
-    package init() {}
-  }
-
-  /// The settings that the search may change.
-  package struct Levers: Sendable, Hashable {
-    /// Whether the effort may be raised.
-    package var mayBeThorough: Bool
-    /// Whether the number of colours may be reduced.
-    package var hasColors: Bool
-    /// Whether pixels are stored in true colour unless the number of colours is reduced. If so, even a palette of 256
-    /// colours makes the file smaller.
-    package var isTrueColor: Bool
-    /// The frame rates to try, which are below that of the animation, in descending order.
-    package var rates: [Int]
-    /// The values of ``BudgetSearch/Settings/percent`` to try, which are below 100, in descending order.
-    package var percents: [Int]
-
-    package init(
-      mayBeThorough: Bool, hasColors: Bool, isTrueColor: Bool = false, rates: [Int],
-      percents: [Int]
-    ) {
-      (self.mayBeThorough, self.hasColors) = (mayBeThorough, hasColors)
-      self.isTrueColor = isTrueColor
-      (self.rates, self.percents) = (rates, percents)
-    }
-  }
-
-  /// What the caller has to do next.
-  package enum Step: Sendable, Hashable {
-    /// Estimate the size of the file with these settings.
-    case sample(Settings)
-    /// Encode the file with these settings.
-    case encode(Settings)
-    /// Use the file that was encoded with these settings, and end the search.
-    case finish(Settings)
-    /// Fail, because no file fits. The value is the size of the smallest encoded file, or nil if none was encoded.
-    case fail(leastByteCount: Int?)
-  }
-
   private enum Phase: Sendable {
     case losslessSample, lossless, thorough
     /// Searches the stages in this range, of which the first is known to be too large.
     case stage(Range<Int>)
     case rungSample
     case file
+    case extremeSample
+    case extreme
   }
 
   package static let encodeLimit = 6
@@ -80,15 +30,21 @@ package struct BudgetSearch: Sendable {
   private let levers: Levers
   /// The combinations of frame rate and picture size, from mild to harsh.
   private let stages: [Settings]
-  /// The combinations of number of colours and tolerance, from mild to harsh. They are the same in each stage.
+  /// The combinations of number of colours and tolerance, from mild to harsh.
   private let rungs: [Settings]
-  /// For each number of colours, the index of the last rung with that number.
+  /// The harshest rung of all stages but the last.
+  private let usualEnd: Int
+  /// For each number of colours, the index of the last rung with that number, and ``usualEnd``.
   private let ends: [Int]
   private var phase = Phase.losslessSample
   package private(set) var step: Step
   package private(set) var encodeCount = 0
   private var best: (settings: Settings, bytes: Int)?
   private var least: Int?
+  private var encoded: Set<Settings> = []
+  private var samples: [Settings: Double] = [:]
+  /// Nil as long as there are other settings to try.
+  private var extremes: BudgetExtremes?
 
   // The stage being searched.
   private var stage = 0
@@ -105,42 +61,32 @@ package struct BudgetSearch: Sendable {
   /// The ratio of the actual size of a file to its estimated size, by number of colours.
   private var ratios: [Int?: Double] = [:]
 
-  package init(limit: Int, levers: Levers) {
+  /// Creates a search.
+  ///
+  /// - Parameters:
+  ///   - least: The size of the smallest known file, or nil if none is known.
+  ///   - isLossless: Whether the initial settings, which concede nothing, lead to that file.
+  package init(limit: Int, levers: Levers, least: Int? = nil, isLossless: Bool = false) {
+    self.least = least
     self.limit = Double(max(limit, 0))
     self.levers = levers
-    var stages = [Settings()]
-    for rate in levers.rates {
-      var stage = Settings()
-      stage.rate = rate
-      stages.append(stage)
+    stages = levers.stages
+    (rungs, usualEnd) = levers.rungs
+    let (rungs, usualEnd) = (rungs, usualEnd)
+    ends = rungs.indices.filter {
+      $0 == usualEnd || $0 == rungs.count - 1 || rungs[$0].colors != rungs[$0 + 1].colors
     }
-    for percent in levers.percents {
-      var stage = stages[levers.rates.count]
-      stage.percent = percent
-      stages.append(stage)
-    }
-    self.stages = stages
-    let isFull = levers.hasColors && levers.isTrueColor
-    var rungs = isFull ? stride(from: 0, through: 24, by: 2).map { Self.rung(nil, $0) } : []
-    rungs += stride(from: 0, through: 80, by: 2).map { Self.rung(isFull ? 256 : nil, $0) }
-    if levers.hasColors {
-      rungs += stride(from: 48, through: 80, by: 4).map { Self.rung(128, $0) }
-      rungs += stride(from: 56, through: 80, by: 4).map { Self.rung(64, $0) }
-      rungs += stride(from: 64, through: 100, by: 4).map { Self.rung(32, $0) }
-    } else {
-      rungs += stride(from: 84, through: 120, by: 4).map { Self.rung(nil, $0) }
-    }
-    self.rungs = rungs
-    let last = rungs.count - 1
-    ends = rungs.indices.filter { $0 == last || rungs[$0].colors != rungs[$0 + 1].colors }
     step = .sample(Settings())
+    if isLossless, let least { takeLossless(Double(least)) }
   }
 
-  private static func rung(_ colors: Int?, _ tolerance: Int) -> Settings {
-    var rung = Settings()
-    (rung.colors, rung.tolerance) = (colors, tolerance)
-    return rung
+  /// Whether the search needs the size of the next file even if it is far above the limit, because it may fail with it.
+  package var needsEverySize: Bool {
+    extremes != nil || best == nil && encodeCount == Self.encodeLimit - 1
   }
+
+  /// The harshest rung of the current stage.
+  private var last: Int { stage == stages.count - 1 ? rungs.count - 1 : usualEnd }
 
   private func settings(_ stage: Int, _ rung: Int) -> Settings {
     var settings = stages[stage]
@@ -154,9 +100,10 @@ package struct BudgetSearch: Sendable {
     let bytes = byteCount.map(Double.init) ?? .infinity
     switch step {
     case .finish, .fail: return
-    case .sample: break
+    case .sample(let settings): samples[settings] = bytes
     case .encode(let settings):
       encodeCount += 1
+      encoded.insert(settings)
       if let byteCount {
         least = min(least ?? byteCount, byteCount)
         if bytes <= limit, best.map({ byteCount > $0.bytes }) ?? true {
@@ -174,22 +121,15 @@ package struct BudgetSearch: Sendable {
       }
     case .lossless:
       if bytes <= limit { return finish() }
-      correct(0, bytes)
-      if bytes <= 1.1 * limit, levers.mayBeThorough {
-        var thorough = Settings()
-        thorough.isThorough = true
-        ask(.thorough, .encode(thorough))
-      } else {
-        beginStages()
-      }
+      takeLossless(bytes)
     case .thorough:
       if bytes <= limit { return finish() }
       beginStages()
     case .stage(let range):
-      if bytes * ratio(rungs.count - 1) <= Self.aim * limit {
-        findStage(in: range.lowerBound..<stage, last: bytes)
+      if bytes * ratio(last) <= Self.aim * limit {
+        findStage(in: range.lowerBound..<stage, harshest: bytes)
       } else {
-        findStage(in: stage..<range.upperBound, last: nil)
+        findStage(in: stage..<range.upperBound, harshest: nil)
       }
     case .rungSample:
       let corrected = bytes * ratio(rung)
@@ -203,6 +143,22 @@ package struct BudgetSearch: Sendable {
       }
       nextSample()
     case .file: takeFile(bytes)
+    case .extremeSample: nextExtreme()
+    case .extreme:
+      if bytes <= limit { finish() } else { nextExtreme() }
+    }
+  }
+
+  /// Continues after the lossless file, which is too large.
+  private mutating func takeLossless(_ bytes: Double) {
+    correct(0, bytes)
+    encoded.insert(Settings())
+    if bytes <= 1.1 * limit, levers.mayBeThorough {
+      var thorough = Settings()
+      thorough.isThorough = true
+      ask(.thorough, .encode(thorough))
+    } else {
+      beginStages()
     }
   }
 
@@ -223,22 +179,22 @@ package struct BudgetSearch: Sendable {
   /// Begins the search for a stage by sampling the harshest rung of the mildest stage.
   private mutating func beginStages() {
     stage = 0
-    ask(.stage(-1..<stages.count), .sample(settings(0, rungs.count - 1)))
+    ask(.stage(-1..<stages.count), .sample(settings(0, last)))
   }
 
   /// Halves a range of stages, or ends the search for a stage. The first stage in the range is known to be too large.
   /// The stage after the range is known to fit, or does not exist.
   ///
-  /// - Parameter last: If the last step sampled the harshest rung of the stage after the range, the resulting estimate;
-  ///   otherwise nil.
-  private mutating func findStage(in range: Range<Int>, last: Double?) {
+  /// - Parameter harshest: If the last step sampled the harshest rung of the stage after the range, the resulting
+  ///   estimate; otherwise nil.
+  private mutating func findStage(in range: Range<Int>, harshest: Double?) {
     if range.count > 1 {
       // Scaling can increase the byte count of pictures with few colours, so the harshest stage of full size is tried
       // first.
       let fullSize = levers.rates.count
       stage =
         range.dropFirst().contains(fullSize) ? fullSize : range.lowerBound + range.count / 2
-      ask(.stage(range), .sample(settings(stage, rungs.count - 1)))
+      ask(.stage(range), .sample(settings(stage, last)))
       return
     }
     stage = min(range.upperBound, stages.count - 1)
@@ -246,11 +202,10 @@ package struct BudgetSearch: Sendable {
     beginRungs()
     estimates[0] = lossless
     if range.upperBound == stages.count {
-      // According to the estimates, no stage fits. They may be wrong, so encode the smallest file.
-      rung = rungs.count - 1
-      return encodeRung()
+      // According to the estimates, no stage fits. They may be wrong.
+      return beginExtremes()
     }
-    if let last { estimates[rungs.count - 1] = last * ratio(rungs.count - 1) }
+    if let harshest { estimates[last] = harshest * ratio(last) }
     if lossless != nil { low = 0 }
     nextSample()
   }
@@ -259,7 +214,7 @@ package struct BudgetSearch: Sendable {
 
   private mutating func beginRungs() {
     (estimates, files, sampleCount) = ([:], [], 0)
-    (low, high) = (-1, rungs.count - 1)
+    (low, high) = (-1, last)
   }
 
   private mutating func narrow(isOver: Bool) {
@@ -341,11 +296,12 @@ package struct BudgetSearch: Sendable {
 
   /// Looks for harsher settings, because no file has fitted yet.
   private mutating func seekHarsher() {
+    if extremes != nil { return nextExtreme() }
     // Spend the last attempt on the file that is most likely to fit.
-    if encodeCount == Self.encodeLimit - 1 { return encodeLast(of: stages.count - 1) }
-    let least = estimates[rungs.count - 1] ?? 0
-    if rung < rungs.count - 1, least <= limit { return seekHarsherRung() }
-    if stage == stages.count - 1 { return encodeLast(of: stage) }
+    if encodeCount == Self.encodeLimit - 1 { return beginExtremes() }
+    let least = estimates[last] ?? 0
+    if rung < last, least <= limit { return seekHarsherRung() }
+    if stage == stages.count - 1 { return beginExtremes() }
     // Find the first stage whose file should be well below the limit. The byte count is about proportional to the
     // number of pixels.
     let pixels = pixelShare(stage)
@@ -359,25 +315,54 @@ package struct BudgetSearch: Sendable {
 
   /// Looks for harsher settings in the current stage, because its harshest rung may fit.
   private mutating func seekHarsherRung() {
-    let last = rungs.count - 1
     if high <= low { high = last }
     if encodeCount < 2, high - low > 1 {
       rung = guess()
     } else if encodeCount < Self.encodeLimit - 2 {
       // The estimates have been wrong twice, so skip to the last rung of a number of colours.
-      rung = ends.first { $0 > low && (estimates[$0] ?? 0) <= Self.aim * limit } ?? last
+      rung =
+        ends.first { $0 > low && $0 <= last && (estimates[$0] ?? 0) <= Self.aim * limit } ?? last
     } else {
       rung = last
     }
     encodeRung()
   }
 
-  /// Encodes the smallest file of `stage`, or ends the search if the last step has already encoded that file.
-  private mutating func encodeLast(of stage: Int) {
-    if self.stage == stage, rung == rungs.count - 1 { return finish() }
-    (self.stage, rung) = (stage, rungs.count - 1)
-    encodeRung()
+  // MARK: Extremes
+
+  /// Turns to the extreme settings of the last stage: all or the fewest colours, with no or the greatest tolerance.
+  private mutating func beginExtremes() {
+    if stage != stages.count - 1 {
+      stage = stages.count - 1
+      beginRungs()
+    }
+    let (fewest, most) = (rungs[last].colors, rungs[0].colors)
+    let (usual, high) = (rungs[usualEnd].tolerance, rungs[last].tolerance)
+    let ends = [(fewest, 0), (fewest, usual), (fewest, high), (most, 0), (most, high)]
+    let all = ends.prefix(fewest == most ? 3 : 5).map { end in
+      var extreme = stages[stage]
+      (extreme.colors, extreme.tolerance) = end
+      return extreme
+    }
+    extremes = BudgetExtremes(all.filter { !encoded.contains($0) })
+    nextExtreme()
   }
+
+  /// Samples or encodes an extreme, or ends the search.
+  private mutating func nextExtreme() {
+    if let next = extremes?.nextSample(samples) { return ask(.extremeSample, .sample(next)) }
+    guard encodeCount < Self.encodeLimit else { return finish() }
+    // With one attempt left, the smallest estimate is the safest.
+    let aim = encodeCount == Self.encodeLimit - 1 ? 0 : Self.aim * limit
+    guard let next = extremes?.next(samples, aim: aim, least: least) else { return finish() }
+    if next == settings(stage, last) {
+      rung = last
+      return encodeRung()
+    }
+    ask(.extreme, .encode(next))
+  }
+
+  // MARK: Estimates
 
   /// Returns the number of pixels in the frames of a stage, in an arbitrary unit.
   private func pixelShare(_ stage: Int) -> Double {

@@ -41,17 +41,22 @@ extension AnimatedImage {
   /// Searches for the mildest settings whose file fits `budget`, on the calling thread.
   ///
   /// - Parameters:
+  ///   - lossless: The size of the smallest known file that differs from the source at most in what `options` allow,
+  ///     or nil if none is known. It must exceed the limit.
   ///   - keepsMetadata: Whether the file keeps the image's metadata if the budget has room for it.
   ///   - progress: A closure that is called for each frame of each file or sample. ``WritingProgress/attempt`` is the
   ///     number of that file or sample.
   /// - Throws: `limitExceeded` if no file fits; the errors of ``EditPlan``; `cancelled`.
   package func fitted(
     _ edits: [AnimationEdit], _ options: EditOptions, to budget: ByteBudget,
-    keepsMetadata: Bool = true, isCancelled: @escaping @Sendable () -> Bool,
+    lossless: Int? = nil, keepsMetadata: Bool = true, isCancelled: @escaping @Sendable () -> Bool,
     progress: (WritingProgress) -> Void = { _ in }
   ) throws(AnimatedImageError) -> BudgetedAnimation {
     let fitting = try BudgetFitting(self, edits, options, budget, isCancelled)
-    var search = BudgetSearch(limit: budget.byteLimit, levers: fitting.levers)
+    // A file without metadata may still fit.
+    let mayStrip = keepsMetadata && metadata != AnimationMetadata()
+    var search = BudgetSearch(
+      limit: budget.byteLimit, levers: fitting.levers, least: lossless, isLossless: !mayStrip)
     var best: BudgetedAnimation?
     var attempt = 0
     func report(_ made: WritingProgress) {
@@ -65,18 +70,19 @@ extension AnimatedImage {
       case .sample(let settings):
         search.take(
           try fitting.attempt(settings) { () throws(AnimatedImageError) in
-            try fitting.estimate(settings, report)
+            if let lossless, settings == BudgetSearch.Settings() { return lossless }
+            return try fitting.estimate(settings, report)
           })
       case .encode(let settings):
         let found = try fitting.attempt(settings) { () throws(AnimatedImageError) in
-          try fitting.encode(settings, report)
+          try fitting.encode(settings, countsAll: search.needsEverySize, report)
         }
         guard let found else {
           search.take(nil)
           break
         }
-        search.take(found.bytes.count)
-        let fits = found.bytes.count <= budget.byteLimit
+        search.take(found.byteCount)
+        let fits = found.byteCount <= budget.byteLimit
         if fits, best.map({ found.bytes.count > $0.bytes.count }) ?? true {
           best = BudgetedAnimation(
             plan: found.plan, bytes: found.bytes, settings: settings,
@@ -109,8 +115,9 @@ extension AnimatedImage {
       case .fail(let least):
         throw AnimatedImageError(
           .limitExceeded,
-          "the smallest file that was found has \(least.map { "\($0)" } ?? "far too many") bytes, but "
-            + "only \(budget.byteLimit) are allowed", format: options.format ?? format,
+          (least.map { "the smallest file that was found has \($0) bytes" } ?? "no file was found")
+            + ", but at most \(budget.byteLimit) bytes are allowed",
+          format: options.format ?? format,
           limit: LimitExcess(.outputBytes, asked: least ?? .max, allowed: budget.byteLimit))
       }
     }
@@ -172,28 +179,29 @@ private struct BudgetFitting {
 
   // MARK: Files
 
-  /// Encodes the file with `settings`. Returns nil if the file is far too long.
+  /// A file, of which only the size is known if it is far too long.
+  typealias File = (
+    plan: EditPlan, bytes: [UInt8], byteCount: Int, written: WrittenAnimation, isStripped: Bool
+  )
+
+  /// Encodes the file with `settings`. Returns nil if the file is far too long, unless `countsAll`.
   func encode(
-    _ settings: BudgetSearch.Settings, _ progress: (WritingProgress) -> Void
-  ) throws(AnimatedImageError) -> (
-    plan: EditPlan, bytes: [UInt8], written: WrittenAnimation, isStripped: Bool
-  )? {
+    _ settings: BudgetSearch.Settings, countsAll: Bool, _ progress: (WritingProgress) -> Void
+  ) throws(AnimatedImageError) -> File? {
     let isLossless =
       settings.tolerance == 0 && settings.colors == nil && settings.rate == nil
       && settings.percent == 100
     let plan = isLossless && !settings.isThorough ? plan : try plan(settings, sample: nil)
-    return try encode(plan, settings, keepsMetadata: false, progress)
+    return try encode(plan, settings, countsAll: countsAll, keepsMetadata: false, progress)
   }
 
-  /// Encodes the file of `plan`. Returns nil if the file is far too long.
   private func encode(
-    _ plan: EditPlan, _ settings: BudgetSearch.Settings, keepsMetadata: Bool,
-    _ progress: (WritingProgress) -> Void
-  ) throws(AnimatedImageError) -> (
-    plan: EditPlan, bytes: [UInt8], written: WrittenAnimation, isStripped: Bool
-  )? {
+    _ plan: EditPlan, _ settings: BudgetSearch.Settings, countsAll: Bool = false,
+    keepsMetadata: Bool, _ progress: (WritingProgress) -> Void
+  ) throws(AnimatedImageError) -> File? {
     // Complete a file of up to about four times the limit, because the search needs its size.
-    let sink = LimitedSink(plan.rewriting == nil ? .max : 4 * min(limit, 1 << 40) + 1 << 16)
+    let sink = LimitedSink(
+      plan.rewriting == nil ? .max : 4 * min(limit, 1 << 40) + 1 << 16, countsAll: countsAll)
     var written: WrittenAnimation
     do throws(AnimatedImageError) {
       written = try plan.write(to: sink, isCancelled: isCancelled, progress: progress)
@@ -220,7 +228,7 @@ private struct BudgetFitting {
           hasExactDelays: written.hasExactDelays, damage: written.damage)
       }
     }
-    return (plan, bytes, written, isStripped)
+    return (plan, bytes, sink.isTooLong ? sink.byteCount : bytes.count, written, isStripped)
   }
 
   /// Returns `best` with the image's metadata added, if the metadata was dropped and there is room for it. Otherwise
@@ -269,7 +277,10 @@ private struct BudgetFitting {
       options.colors = .limited(to: count)
     }
     var edits = edits(settings)
-    if let sample { edits.append(.frames(at: sample)) }
+    if let sample {
+      edits.append(.frames(at: sample))
+      options.encodesAll = true
+    }
     return try EditPlan(
       image, edits, options, comparesLossless: false, isCancelled: isCancelled)
   }
@@ -297,19 +308,34 @@ private struct BudgetFitting {
 
   // MARK: Samples
 
-  /// Estimates the size of the file for `settings` from pairs of adjacent frames that are spread over the animation.
-  /// For a short animation, all frames are used. The result is never nil.
+  /// Estimates the size of the file for `settings`. The result is never nil.
   func estimate(
     _ settings: BudgetSearch.Settings, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> Int? {
-    if settings == BudgetSearch.Settings(), plan.rewriting == nil {
-      // Copied frames take their stored size. Optimizing the file afterwards saves a little, and drops all metadata.
-      let share = Double(plan.frames.count) / Double(max(image.frames.count, 1))
-      let extras =
-        image.format == .gif
-        ? try GIFStructureMap(image).extras.joined().reduce(0) { $0 + $1.count } : 0
-      return Int(0.9 * Double(image.byteCount - extras) * min(share, 1))
+    guard settings == BudgetSearch.Settings(), plan.rewriting == nil else {
+      return try sampledByteCount(settings, progress)
     }
+    // Copied frames take their stored size. Optimizing the file afterwards saves a little, and drops all metadata.
+    let share = Double(plan.frames.count) / Double(max(image.frames.count, 1))
+    let extras =
+      image.format == .gif
+      ? try GIFStructureMap(image).extras.joined().reduce(0) { $0 + $1.count } : 0
+    let copied = Int(0.9 * Double(image.byteCount - extras) * min(share, 1))
+    guard copied > limit else { return copied }
+    // If the file is badly compressed, optimizing it saves much.
+    do throws(AnimatedImageError) {
+      return min(copied, try sampledByteCount(settings, progress) ?? copied)
+    } catch {
+      guard error.code == .unwritable else { throw error }
+      return copied
+    }
+  }
+
+  /// Estimates the size of the file for `settings`, all of whose frames are compressed, from pairs of adjacent frames
+  /// that are spread over the animation. For a short animation, all frames are used. The result is never nil.
+  private func sampledByteCount(
+    _ settings: BudgetSearch.Settings, _ progress: (WritingProgress) -> Void
+  ) throws(AnimatedImageError) -> Int? {
     var timeline = EditTimeline(
       image.frames, canvas: image.canvasSize, playCount: image.playCount,
       policy: options.delayPolicy)
@@ -318,7 +344,7 @@ private struct BudgetFitting {
     // The first pair contains the first frame.
     let pairCount = min(24, max(4, count / 16))
     guard count > 3 * pairCount else {
-      return try sizes(of: try plan(settings, sample: nil), progress)?.reduce(0, +)
+      return try sizes(of: try plan(settings, sample: Array(0..<count)), progress)?.reduce(0, +)
     }
     let firsts = (0..<pairCount).map { $0 * (count - 1) / pairCount }
     let sample = try plan(settings, sample: firsts.flatMap { [$0, $0 + 1] })

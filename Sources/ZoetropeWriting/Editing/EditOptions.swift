@@ -37,6 +37,8 @@ public struct EditOptions: Sendable, Hashable {
   public var parallelism: Int
   /// Whether an APNG stores RGBA or RGB even if a palette or grey would suffice.
   package var storesRGBA = false
+  /// Whether all frames are compressed again. Default: false.
+  var encodesAll = false
 
   /// Creates options; omitted arguments take their defaults.
   public init(

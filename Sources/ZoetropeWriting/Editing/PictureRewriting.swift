@@ -26,6 +26,7 @@ package struct PictureRewriting: Sendable {
     if !isSameFormat { return .format(format) }
     if case .limited = options.colors.kind { return .colors }
     if options.tolerance > 0 { return .tolerance }
+    if options.encodesAll { return .form }
     if options.storesRGBA, !format.hasPalettes {
       // Copied frames cannot change their pixel format, and do not become smaller.
       let isTooLong = image.byteCount > options.budget?.byteLimit ?? .max

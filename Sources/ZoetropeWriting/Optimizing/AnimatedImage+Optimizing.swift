@@ -56,7 +56,7 @@ extension AnimatedImage {
           EditOptions(
             tolerance: options.tolerance, effort: options.effort, parallelism: options.parallelism),
           to: ByteBudget(byteLimit: byteLimit, keepsSize: true, keepsFrameRate: true),
-          keepsMetadata: !options.stripsMetadata,
+          lossless: best?.bytes.count ?? source.byteCount, keepsMetadata: !options.stripsMetadata,
           isCancelled: isCancelled, progress: report)
         best = (found.bytes, found.plan.rewriting == nil)
         tolerance = max(tolerance, found.settings.tolerance)

@@ -23,10 +23,11 @@ import ZoetropeTestSupport
     percents: [90, 80, 71, 63, 56, 50, 45, 40, 35, 30, 25, 20])
 
   private static func run(
-    limit: Int, levers: BudgetSearch.Levers = allLevers,
+    limit: Int, levers: BudgetSearch.Levers = allLevers, lossless: Int? = nil,
     estimate: ((Settings) -> Int?)? = nil, _ size: (Settings) -> Int?
   ) throws -> Outcome {
-    var search = BudgetSearch(limit: limit, levers: levers)
+    var search = BudgetSearch(
+      limit: limit, levers: levers, least: lossless, isLossless: lossless != nil)
     var outcome = Outcome()
     var sizes: [Settings: Int] = [:]
     while outcome.encoded.count + outcome.sampleCount < 1000 {
@@ -158,6 +159,57 @@ import ZoetropeTestSupport
       !chosen.isThorough && chosen.colors == nil && chosen.rate == nil && chosen.percent == 100)
     let failed = try Self.run(limit: 10_000, levers: levers, Self.film)
     #expect(failed.chosen == nil && (failed.least ?? 0) > 10_000 && failed.encoded.count <= 6)
+  }
+
+  /// Colours are the only lever.
+  private static let onlyColors = BudgetSearch.Levers(
+    mayBeThorough: true, hasColors: true, rates: [], percents: [])
+
+  @Test(arguments: [150_000, 120_000, 100_000])
+  func `where only colours may change, they change as much as necessary`(limit: Int) throws {
+    let outcome = try Self.run(limit: limit, levers: Self.onlyColors, Self.film)
+    let (chosen, byteCount) = (try #require(outcome.chosen), try #require(outcome.byteCount))
+    #expect(byteCount <= limit && byteCount * 10 >= limit * 9, "\(byteCount) of \(limit)")
+    #expect(chosen.tolerance > 100 && outcome.encoded.count <= 6)
+  }
+
+  /// Flat pictures, which similar colours make larger.
+  private static func flat(_ settings: Settings) -> Int {
+    (settings.colors == nil ? 433_000 : 389_000) + 500 * settings.tolerance
+  }
+
+  /// Gradients, which few colours make larger, because they are dithered.
+  private static func gradient(_ settings: Settings) -> Int {
+    (settings.colors == nil ? 1_000_000 : 1_400_000) - 2500 * settings.tolerance
+  }
+
+  @Test func `the extremes of each lever by itself are tried before the search fails`() throws {
+    for (size, limit) in [(Self.flat, 400_000), (Self.gradient, 530_000)] {
+      let outcome = try Self.run(limit: limit, levers: Self.onlyColors, size)
+      #expect((outcome.byteCount ?? .max) <= limit && outcome.encoded.count <= 6)
+      // A failure names the smallest file, even if estimates are poor.
+      for percent in [92, 100, 108] {
+        let failed = try Self.run(
+          limit: limit / 4, levers: Self.onlyColors,
+          estimate: { size($0) * ($0.tolerance > 0 ? percent : 100) / 100 }, size)
+        #expect(failed.chosen == nil && failed.encoded.count <= 3)
+        var (few, many) = (Settings(), Settings())
+        (few.colors, few.tolerance, many.tolerance) = (32, 0, 200)
+        #expect((failed.least ?? .max) <= min(size(few), size(many)))
+      }
+    }
+  }
+
+  @Test func `a known lossless file is not encoded again, and may be the smallest`() throws {
+    let lossless = Self.flat(Settings())
+    let outcome = try Self.run(
+      limit: 100_000, levers: Self.onlyColors, lossless: lossless
+    ) { lossless + $0.tolerance + ($0.colors == nil ? 0 : 1000) }
+    #expect(outcome.least == lossless && !outcome.encoded.contains(Settings()))
+    // It is a little too large, so more effort is tried first.
+    let near = try Self.run(
+      limit: 420_000, levers: Self.onlyColors, lossless: lossless, Self.flat)
+    #expect(near.encoded.first?.isThorough == true)
   }
 
   @Test func `an encoder that never fits ends the search`() throws {

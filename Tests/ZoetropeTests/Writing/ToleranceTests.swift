@@ -7,12 +7,12 @@ import ZoetropeTestSupport
 @testable import ZoetropeCodec
 @testable import ZoetropeWriting
 
-/// Similar colours for fewer bytes, and files that fit a number of bytes.
+/// Similar colours for fewer bytes.
 @Suite(.timeLimit(.minutes(10)), .startsThreads) struct ToleranceTests {
   private static let delay = FrameDelay(centiseconds: 5)
 
   /// A grainy picture with a bright bar that moves.
-  private static func picture(_ time: Int, colors: Int = 40, isClear: Bool = false) -> Bitmap {
+  static func picture(_ time: Int, colors: Int = 40, isClear: Bool = false) -> Bitmap {
     var random = UInt64(time * 7919 + 13)
     return Pictures.make(48, 32) { x, y in
       random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -23,7 +23,7 @@ import ZoetropeTestSupport
     }
   }
 
-  private static func write(
+  static func write(
     _ pictures: [Bitmap], _ options: AnimationWriterOptions
   ) throws -> [UInt8] {
     let sink = MemorySink()
@@ -299,62 +299,6 @@ import ZoetropeTestSupport
     }
   }
 
-  // MARK: Budgets
-
-  private static func image(_ count: Int = 20) throws -> AnimatedImage {
-    let film = (0..<count).map { picture($0) }
-    return try AnimatedImage(
-      bytes: try write(film, AnimationWriterOptions(format: .gif, identicalFrames: .keep)))
-  }
-
-  @Test func `files fit their budget, and use most of it`() throws {
-    let image = try Self.image()
-    for share in [100, 80, 45, 20] {
-      let limit = image.byteCount * share / 100
-      let found = try image.fitted(
-        [], EditOptions(), to: ByteBudget(byteLimit: limit), isCancelled: { false })
-      #expect(found.bytes.count <= limit && found.encodeCount <= 6)
-      #expect(found.bytes.count * 10 >= limit * 7, "\(found.bytes.count) of \(limit)")
-      let written = try AnimatedImage(bytes: found.bytes)
-      #expect(written.damage.isEmpty && written.canvasSize == found.plan.canvasSize)
-      func time(_ image: AnimatedImage) -> Duration {
-        image.frames.reduce(.zero) { $0 + $1.delay.duration }
-      }
-      #expect(time(written) == time(image))
-    }
-  }
-
-  @Test func `pinned properties stay, and nothing is written if nothing fits`() async throws {
-    let image = try Self.image()
-    let budget = ByteBudget(byteLimit: image.byteCount / 4, keepsSize: true, keepsFrameRate: true)
-    do {
-      let found = try image.fitted([], EditOptions(), to: budget, isCancelled: { false })
-      #expect(found.plan.canvasSize == image.canvasSize && found.settings.rate == nil)
-    } catch {
-      #expect(error.limit?.kind == .outputBytes)
-    }
-    let sink = MemorySink()
-    let error = await #expect(throws: AnimatedImageError.self) {
-      try await image.write([], to: sink, options: EditOptions(budget: ByteBudget(byteLimit: 40)))
-    }
-    #expect(error?.code == .limitExceeded && error?.limit?.kind == .outputBytes)
-    #expect(error?.limit?.allowed == 40 && (error?.limit?.asked ?? 0) > 40)
-    #expect(sink.bytes.isEmpty)
-    let other = await #expect(throws: AnimatedImageError.self) {
-      try await image.write([], to: sink, options: EditOptions(budget: ByteBudget(byteLimit: 0)))
-    }
-    #expect(other?.code == .parameter)
-  }
-
-  @Test func `a budget without bounds changes nothing`() async throws {
-    let image = try Self.image()
-    let options = EditOptions(colors: .limited(to: 64), budget: ByteBudget(byteLimit: .max))
-    let (free, bound) = (MemorySink(), MemorySink())
-    try await image.write([], to: free, options: EditOptions(colors: .limited(to: 64)))
-    try await image.write([], to: bound, options: options)
-    #expect(!free.bytes.isEmpty && bound.bytes == free.bytes)
-  }
-
   @Test func `a hint that reaches beyond the canvas is clipped`() throws {
     for format in [AnimationFormat.gif, .apng] {
       for tolerance in [0, 40] {
@@ -370,17 +314,5 @@ import ZoetropeTestSupport
         #expect(try Self.pictures(sink.bytes).count == 3)
       }
     }
-  }
-
-  @Test func `a search that is cancelled writes nothing`() async throws {
-    let image = try Self.image()
-    let sink = MemorySink()
-    let task = Task {
-      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-      return try await image.write(
-        [], to: sink, options: EditOptions(budget: ByteBudget(byteLimit: image.byteCount / 3)))
-    }
-    let error = await #expect(throws: AnimatedImageError.self) { try await task.value }
-    #expect(error?.code == .cancelled && sink.bytes.isEmpty)
   }
 }
