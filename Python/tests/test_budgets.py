@@ -74,6 +74,7 @@ def test_a_budget_is_met_and_what_was_given_up_is_told(source):
         assert told.lossy or told.colors or told.fps or told.size != (SIDE, SIDE)
         assert (told.size, told.frame_count) == (animation.size, len(animation))
         assert (told.fps is not None) == (len(animation) < 12)
+        assert told.frame_count + told.dropped_count == 12
         last = told.byte_count
 
 
@@ -135,6 +136,16 @@ def test_presets_are_met():
     told, animation = converted(file.getvalue(), format="apng", frames=[0], preset="signal-sticker", max_bytes=None)
     assert animation.size == (512, 512)
     assert animation.plays is None
+
+
+def test_frames_dropped_for_a_site_are_told_and_a_pin_that_excludes_it_is_refused():
+    file = io.BytesIO()
+    zoetrope.save(file, film(60, 32), fps=25, format="gif")
+    told, animation = converted(file.getvalue(), preset="slack-emoji")
+    assert len(animation) <= 50 and told.dropped_count == 60 - len(animation)
+    with pytest.raises(zoetrope.BudgetError, match="slack-emoji") as caught:
+        converted(file.getvalue(), preset="slack-emoji", pin="fps")
+    assert (caught.value.limit, caught.value.found, caught.value.allowed) == ("frames", 60, 50)
 
 
 @pytest.mark.parametrize("options, limit, found, allowed", [

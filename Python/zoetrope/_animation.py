@@ -552,7 +552,8 @@ class Animation(Rendered):
         :param preset: the purpose of the file, such as ``"discord-emoji"``; see :data:`UploadPreset`. A preset scales
             pictures, drops frames and sets the number of plays as the site requires, and lowers ``max_bytes``. It
             neither crops pictures nor cuts time.
-        :param pin: what ``max_bytes`` and ``preset`` must not change: ``"size"``, ``"fps"``, or both in a sequence.
+        :param pin: what ``max_bytes`` and ``preset`` must not change: ``"size"``, ``"fps"``, or both in a sequence. If
+            the preset requires just that, :class:`BudgetError` is raised.
 
         All other parameters are as for :class:`Writer`. If Ctrl-C, :meth:`cancel` or ``timeout`` ends the call, the
         file is discarded.

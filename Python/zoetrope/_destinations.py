@@ -59,10 +59,12 @@ class Written(NamedTuple):
     lossy: int = 0
     #: The maximum number of colours in a palette, or None if it was not limited.
     colors: Optional[int] = None
-    #: The maximum number of frames per second, or None if no frames were dropped for ``max_bytes`` or ``preset``.
+    #: The maximum number of frames per second, or None if the rate was not lowered for ``max_bytes`` or ``preset``.
     fps: Optional[int] = None
     #: Whether metadata was left out for ``max_bytes`` or ``preset``.
     is_stripped: bool = False
+    #: The number of frames dropped for ``max_bytes`` or ``preset``.
+    dropped_count: int = 0
 
 
 class _Sink:
@@ -145,4 +147,4 @@ class _Sink:
             written.byte_count, written.frame_count, written.merged_count, written.copied_count,
             bool(written.has_exact_delays), _CONTAINERS.get(written.format, "unknown"), written.reduced_count,
             written.partial_alpha_share, (written.width, written.height), written.tolerance,
-            written.colors or None, written.frame_rate or None, bool(written.is_stripped))
+            written.colors or None, written.frame_rate or None, bool(written.is_stripped), written.dropped_count)

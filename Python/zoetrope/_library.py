@@ -119,7 +119,7 @@ class Written(Structure):
         ("merged_count", c_int64), ("copied_count", c_int64), ("has_exact_delays", c_int32),
         ("format", c_int32), ("reduced_count", c_int64), ("partial_alpha_share", c_double),
         ("width", c_int64), ("height", c_int64), ("tolerance", c_int32), ("colors", c_int32),
-        ("frame_rate", c_int32), ("is_stripped", c_int32),
+        ("frame_rate", c_int32), ("is_stripped", c_int32), ("dropped_count", c_int64),
     ]
 
 

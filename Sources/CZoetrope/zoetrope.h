@@ -594,7 +594,7 @@ typedef struct zoetrope_writer_options {
      gradients. Errors do not add up from frame to frame. */
   int32_t tolerance;
   /* 1: max_bytes and preset must not change the size of pictures (keep_size), or must not drop frames
-     (keep_frame_rate). */
+     (keep_frame_rate). If the preset requires just that, the call fails with ZOETROPE_OVER_BUDGET. */
   int32_t keep_size, keep_frame_rate;
   int32_t reserved2;     /* 0 */
   /* The fields below do not apply to zoetrope_writer_create, and `preset` does not apply to zoetrope_optimize.
@@ -632,8 +632,10 @@ typedef struct zoetrope_written {
   int64_t width, height; /* the size of the pictures */
   int32_t tolerance;    /* as zoetrope_writer_options.tolerance, or more if max_bytes or preset required it */
   int32_t colors;       /* the maximum number of colours in a palette, if it was limited; otherwise 0 */
-  int32_t frame_rate;   /* the maximum number of frames per second, if frames were dropped; otherwise 0 */
+  /* the maximum number of frames per second, if the rate was lowered for max_bytes or preset; otherwise 0 */
+  int32_t frame_rate;
   int32_t is_stripped;  /* 1: metadata was left out for max_bytes or preset */
+  int64_t dropped_count; /* the number of frames dropped for max_bytes or preset */
 } zoetrope_written;
 
 typedef struct zoetrope_writer zoetrope_writer;

@@ -129,7 +129,7 @@ struct WrittenFile: Sendable {
   let format: AnimationFormat
   let size: PixelSize
   /// The concessions made to save bytes, as in `zoetrope_written`.
-  var (tolerance, colors, frameRate, isStripped) = (0, 0, 0, false)
+  var (tolerance, colors, frameRate, droppedCount, isStripped) = (0, 0, 0, 0, false)
 
   /// Creates a description from `written`, the description that the Swift API returns.
   ///
@@ -172,6 +172,7 @@ extension zoetrope_written {
     unsafe result.colors = Int32(file.colors)
     unsafe result.frame_rate = Int32(file.frameRate)
     unsafe result.is_stripped = file.isStripped ? 1 : 0
+    unsafe result.dropped_count = Int64(file.droppedCount)
     if let bytes = destination.bytes { unsafe result.bytes = handle(owning: ByteHandle(bytes)) }
     try unsafe writeSized(result, to: target, "zoetrope_written")
   }

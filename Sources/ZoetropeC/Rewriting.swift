@@ -20,7 +20,7 @@ public func rewrite(
     return { (sink, call) throws(AnimatedImageError) in
       let isCancelled: @Sendable () -> Bool = { call.isCancelled }
       var (edits, options) = (given.edits, given.options)
-      try given.preset?.apply(to: &edits, &options, of: image)
+      let dropped = try given.preset?.apply(to: &edits, &options, of: image) ?? 0
       guard let budget = options.budget else {
         let plan = try EditPlan(image, edits, options, isCancelled: isCancelled)
         return WrittenFile(try plan.write(to: sink, isCancelled: isCancelled), plan)
@@ -30,6 +30,7 @@ public func rewrite(
       let written = try found.write(to: sink, isCancelled: isCancelled) { _ in }
       var file = WrittenFile(written, found.plan)
       file.frameRate = found.settings.rate ?? 0
+      file.droppedCount = dropped + found.droppedCount
       file.isStripped = found.losesMetadata
       return file
     }

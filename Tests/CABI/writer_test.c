@@ -603,6 +603,7 @@ static void test_budgets(void) {
     zoetrope_info made = info_of(result);
     CHECK(made.width == written.width && made.height == written.height && made.frame_count == written.frame_count);
     CHECK((written.frame_count < 12) == (written.frame_rate > 0));
+    CHECK(written.frame_count + written.dropped_count == 12);
     zoetrope_close(result);
     zoetrope_bytes_free(written.bytes);
   }
@@ -638,6 +639,17 @@ static void test_budgets(void) {
   CHECK(zoetrope_rewrite(still, NULL, 0, sizeof(zoetrope_edit), &options, NULL, &written, NULL) == ZOETROPE_OK);
   CHECK(written.width == 512 && written.height == 512 && written.byte_count <= 300 * 1024);
   zoetrope_bytes_free(written.bytes);
+  /* A site's limit on frames, which a pin excludes. */
+  zoetrope_animation *long_film = make_film(ZOETROPE_GIF, 55, 0, NULL);
+  options = (zoetrope_writer_options){.size = sizeof options, .preset = "slack-emoji"};
+  CHECK(zoetrope_rewrite(long_film, NULL, 0, sizeof(zoetrope_edit), &options, NULL, &written, NULL) == ZOETROPE_OK);
+  CHECK(written.frame_count <= 50 && written.frame_count + written.dropped_count == 55);
+  zoetrope_bytes_free(written.bytes);
+  options.keep_frame_rate = 1;
+  CHECK(zoetrope_rewrite(long_film, NULL, 0, sizeof(zoetrope_edit), &options, NULL, &written, &error) ==
+        ZOETROPE_OVER_BUDGET);
+  CHECK(error.limit == ZOETROPE_LIMIT_FRAMES && error.limit_found == 55 && error.limit_allowed == 50);
+  zoetrope_close(long_film);
   const struct { const char *preset; zoetrope_edit edit; int64_t limit, found, allowed; } refused[] = {
     {"line-sticker", {.kind = ZOETROPE_EDIT_FRAMES, .start = 0, .end = 3}, ZOETROPE_LIMIT_FRAMES, 3, 5},
     {"line-sticker", {.kind = ZOETROPE_EDIT_DURATION, .end = 6000000000}, ZOETROPE_LIMIT_DURATION, 6000000000,

@@ -20,10 +20,11 @@ struct Conversion {
 
   /// Plans the conversion of `image`. Decodes some or all frames if the plan depends on them.
   ///
+  /// - Parameter droppedCount: The number of frames that `edits` drop for a preset.
   /// - Throws: `parameter` for edits that cannot be applied; `unwritable` if the format cannot store the result; the
   ///   errors of decoding; `cancelled` after a signal.
   init(
-    _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
+    _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions, droppedCount: Int,
     _ reporting: ConversionReporting
   ) throws(AnimatedImageError) {
     self.image = image
@@ -46,6 +47,7 @@ struct Conversion {
     steps = plan.frames.map { ConversionStep($0, isKnown: isKnown) }
     departures = Departure.ofTimes(
       plan.mergedCount, isExact: plan.hasExactDelays, keepsDuration: plan.keepsDuration)
+    if droppedCount > 0 { departures.append(.frames(droppedCount)) }
     if let rate = budgeted?.settings.rate { departures.append(.rate(rate)) }
     guard let rewriting = plan.rewriting else {
       if budgeted?.losesMetadata == true { departures.append(.metadata) }
@@ -156,6 +158,8 @@ enum Departure: Hashable {
   case lossy
   /// The frame rate is limited to this number of frames per second, so that the output fits a byte limit.
   case rate(Int)
+  /// This number of frames is dropped to meet the limit of a site.
+  case frames(Int)
   /// The times at which frames end are rounded to times that the format can store.
   case rounded(keepsDuration: Bool)
   /// This number of frames is left out, because these frames are shown too briefly for the format.
@@ -178,6 +182,8 @@ enum Departure: Hashable {
     case .scaled: "scaled"
     case .lossy: "similar colours"
     case .rate(let rate): "\(rate) frames per second"
+    case .frames(1): "1 frame dropped for the site"
+    case .frames(let count): "\(count) frames dropped for the site"
     case .rounded(let keepsDuration):
       "delays rounded, total duration \(keepsDuration ? "kept" : "longer")"
     case .dropped(let count, let keepsDuration):
@@ -191,17 +197,22 @@ enum Departure: Hashable {
   }
 
   /// The identifier of the difference in JSON.
-  var code: String {
+  enum Code: String, CaseIterable {
+    case scaled, lossy, rate, frames, rounded, dropped, staticImage, metadata, colors, transparency
+  }
+
+  var code: Code {
     switch self {
-    case .scaled: "scaled"
-    case .lossy: "lossy"
-    case .rate: "rate"
-    case .rounded: "rounded"
-    case .dropped: "dropped"
-    case .staticImage: "staticImage"
-    case .metadata: "metadata"
-    case .colors: "colors"
-    case .transparency: "transparency"
+    case .scaled: .scaled
+    case .lossy: .lossy
+    case .rate: .rate
+    case .frames: .frames
+    case .rounded: .rounded
+    case .dropped: .dropped
+    case .staticImage: .staticImage
+    case .metadata: .metadata
+    case .colors: .colors
+    case .transparency: .transparency
     }
   }
 }

@@ -106,7 +106,7 @@ struct ConversionReport {
         json.field("patched", count(.patched))
         json.field("encoded", count(.encoded))
         json.field("exact", departures.isEmpty)
-        json.array("departures") { for item in departures { $0.string(item.code) } }
+        json.array("departures") { for item in departures { $0.string(item.code.rawValue) } }
         json.array("damage") { for item in damage { AnimationReport.write(item, to: &$0) } }
         if isPlan { json.array("frames") { frames(&$0) } }
       }

@@ -65,12 +65,12 @@ struct ConvertRequest: Hashable {
     }
     var editing = form.editOptions(delayPolicy: policy)
     editing.format = format(of: image).format
-    try meet(preset, &edits, &editing, of: image, input)
+    let dropped = try meet(preset, &edits, &editing, of: image, input)
     let conversion: Conversion
     do throws(AnimatedImageError) {
       // Planning may have to decode pictures, so signals are caught.
       conversion = try Signals.whileCaught { () throws(AnimatedImageError) in
-        try Conversion(image, edits, editing, reporting)
+        try Conversion(image, edits, editing, droppedCount: dropped, reporting)
       }
     } catch {
       throw CommandFailure(
@@ -118,12 +118,12 @@ struct ConvertRequest: Hashable {
     return (losses.isEmpty ? .success : .partial, delivery, bytes)
   }
 
-  /// Adds the requirements of `preset` to `edits` and `options`.
+  /// Adds the requirements of `preset` to `edits` and `options`. Returns the number of frames that are dropped for it.
   private func meet(
     _ preset: UploadPreset?, _ edits: inout [AnimationEdit], _ options: inout EditOptions,
     of image: AnimatedImage, _ input: InputFile
-  ) throws(CommandFailure) {
-    guard let preset else { return }
+  ) throws(CommandFailure) -> Int {
+    guard let preset else { return 0 }
     guard preset.formats.contains(format(of: image).format) else {
       let format = preset.formats[0]
       throw .usage(
@@ -131,9 +131,11 @@ struct ConvertRequest: Hashable {
           + "ends in .\(format == .gif ? "gif" : "png"), or --format \(format.rawValue)")
     }
     do throws(AnimatedImageError) {
-      try preset.apply(to: &edits, &options, of: image)
+      return try preset.apply(to: &edits, &options, of: image)
     } catch {
-      throw CommandFailure(meeting: error, file: input.name, advice: preset.advice(error))
+      throw CommandFailure(
+        meeting: error, file: input.name,
+        advice: preset.advice(error, isPinned: form.budget?.keepsSize == true && rendering == nil))
     }
   }
 
@@ -154,8 +156,13 @@ struct ConvertRequest: Hashable {
 
 extension UploadPreset {
   /// Returns advice for an animation that cannot be made to meet the preset, or nil if there is none.
-  fileprivate func advice(_ error: AnimatedImageError) -> String? {
+  ///
+  /// - Parameter isPinned: Whether pictures have to keep the size that they have in the input.
+  fileprivate func advice(_ error: AnimatedImageError, isPinned: Bool) -> String? {
     switch (error.limit?.kind, size) {
+    case (.outputFrames, _) where error.limit.map { $0.asked > $0.allowed } ?? false:
+      "leave out --pin fps, or keep fewer with --frames"
+    case (.outputSides, _) where isPinned: "leave out --pin size"
     case (.outputDuration, _):
       "shorten it with --time, or speed it up with --duration \(seconds ?? 0)s"
     case (.outputFrames, _): "choose an animation with more frames"

@@ -58,7 +58,8 @@ extension OutputSchema {
           .object([SchemaField("plays", .integer.orNull), SchemaField("forever", .boolean)])),
         SchemaField("frame_count", .integer), SchemaField("copied", .integer),
         SchemaField("patched", .integer), SchemaField("encoded", .integer),
-        SchemaField("exact", .boolean), SchemaField("departures", .array(of: .string)),
+        SchemaField("exact", .boolean),
+        SchemaField("departures", .array(of: .words(Departure.Code.allCases.map(\.rawValue)))),
         SchemaField("damage", .array(of: .reference("damage"))),
         .optional(
           "frames",

@@ -13,6 +13,8 @@ package struct BudgetedAnimation: Sendable {
   /// The number of the last attempt. Files and samples are counted together.
   fileprivate var attempt = 1
   package fileprivate(set) var written: WrittenAnimation
+  /// The number of frames that were dropped to fit the limit.
+  package fileprivate(set) var droppedCount = 0
   /// Whether the image had metadata that was left out.
   package fileprivate(set) var losesMetadata: Bool
 
@@ -94,6 +96,7 @@ extension AnimatedImage {
         if keepsMetadata { best = try fitting.withMetadata(best, report) }
         best.encodeCount = search.encodeCount
         best.attempt = attempt
+        best.droppedCount = max(0, fitting.plan.frames.count - best.plan.frames.count)
         // Copied frames ignore the settings, so only a file whose pictures were all encoded again made concessions.
         let drawing = best.plan.rewriting?.options
         var colors: Int?

@@ -83,13 +83,14 @@ package struct UploadPreset: Sendable, Hashable {
 }
 
 extension UploadPreset {
-  /// Adds the preset's requirements to `edits` and `options`.
+  /// Adds the preset's requirements to `edits` and `options`. Returns the number of frames that are dropped for it.
   ///
-  /// - Throws: `limitExceeded` if the animation does not meet a limit, and scaling it or dropping frames cannot help;
-  ///   `parameter` if the preset does not allow the format; the errors of the edits.
+  /// - Throws: `limitExceeded` if the animation does not meet a limit, and scaling it or dropping frames cannot help or
+  ///   is excluded by ``EditOptions/budget``; `parameter` if the preset does not allow the format; the errors of the
+  ///   edits.
   package func apply(
     to edits: inout [AnimationEdit], _ options: inout EditOptions, of image: AnimatedImage
-  ) throws(AnimatedImageError) {
+  ) throws(AnimatedImageError) -> Int {
     guard formats.contains(options.format ?? (image.format == .gif ? .gif : .apng)) else {
       throw AnimatedImageError(
         .parameter, "\(name) requires \(formats[0] == .gif ? "a GIF" : "an APNG")")
@@ -103,6 +104,7 @@ extension UploadPreset {
       return timeline
     }
     var line = try timeline()
+    let frameCount = line.showings.count
     let duration = Double(line.ticks) / Double(line.timescale)
     if let seconds, duration > Double(seconds) {
       throw refusal(
@@ -111,11 +113,15 @@ extension UploadPreset {
           .outputDuration, asked: Int(min(duration * 1e9, 1e18)), allowed: seconds * 1_000_000_000))
     }
     if let frames {
-      let count = line.showings.count
-      guard count >= frames.lowerBound else {
+      guard frameCount >= frames.lowerBound else {
         throw refusal(
-          "there are \(count) frames, but at least \(frames.lowerBound) are required",
-          LimitExcess(.outputFrames, asked: count, allowed: frames.lowerBound))
+          "there are \(frameCount) frames, but at least \(frames.lowerBound) are required",
+          LimitExcess(.outputFrames, asked: frameCount, allowed: frames.lowerBound))
+      }
+      guard frameCount <= frames.upperBound || options.budget?.keepsFrameRate != true else {
+        throw refusal(
+          "all \(frameCount) frames must be kept, but at most \(frames.upperBound) are allowed",
+          LimitExcess(.outputFrames, asked: frameCount, allowed: frames.upperBound))
       }
       var wanted = frames.upperBound
       while line.showings.count > frames.upperBound, wanted > 0, duration > 0 {
@@ -128,6 +134,12 @@ extension UploadPreset {
       }
     }
     let isScaled = edits.contains { if case .resize = $0.kind { true } else { false } }
+    let pictures =
+      line.rendering.map { Rendition($0, of: line.canvas.size).size } ?? line.canvas.size
+    guard fits(pictures) || options.budget?.keepsSize != true else {
+      throw refusal(
+        "pictures must keep their size of \(pictures), but \(sizeInWords)", sides(pictures))
+    }
     if !isScaled, !fits(line.canvas.size) { edits.append(try scaling(of: line.canvas.size)) }
     var budget = options.budget ?? ByteBudget(byteLimit: byteLimit)
     budget.byteLimit = min(budget.byteLimit, byteLimit)
@@ -135,6 +147,16 @@ extension UploadPreset {
     if frames.map({ $0.lowerBound > 1 }) ?? false { budget.keepsFrameRate = true }
     options.budget = budget
     options.storesRGBA = needsRGBA
+    return frameCount - line.showings.count
+  }
+
+  private var sizeInWords: String {
+    switch size {
+    case .exactly(let width, let height): "\(width)x\(height) is required"
+    case .within(let width, let height): "at most \(width)x\(height) is allowed"
+    case .touching(let width, let height):
+      "at most \(width)x\(height), and a side of at least \(min(width, height)), is required"
+    }
   }
 
   /// Checks that an output of `frameCount` frames with pictures of `size` meets the preset's limits on size and frames.

@@ -188,6 +188,57 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `frames dropped for a site are reported, and a pin that excludes it is refused`()
+    throws
+  {
+    try withTool { (tool: Tool) throws in
+      try tool.write(
+        DeltaGIF.make(width: 150, height: 150, frameCount: 60, patch: 90), to: "in.gif")
+      let dropped = try tool.run("convert", "in.gif", "-o", "o.gif", "--for", "slack-emoji")
+      #expect(dropped.status == 0, "\(dropped.errors)")
+      #expect(dropped.text.contains(" 10 frames dropped for the site, "), "\(dropped.text)")
+      let json = try tool.run(
+        "convert", "in.gif", "-o", "o.gif", "--for", "slack-emoji", "--force", "--json")
+      let codes = try JSONLine.all(json.output)[0]["departures"].elements
+      #expect(codes.contains("frames") && codes.contains("scaled"), "\(codes)")
+      for (options, message) in [
+        (
+          "--for slack-emoji --pin fps",
+          "all 60 frames must be kept, but at most 50 are allowed for slack-emoji; leave out --pin fps"
+        ),
+        (
+          "--for discord-emoji --pin size",
+          "pictures must keep their size of 150x150, but at most 128x128 is allowed for "
+            + "discord-emoji; leave out --pin size"
+        ),
+        (
+          "--for discord-emoji --pin size --size 140x140",
+          "pictures must keep their size of 140x140, but at most 128x128"
+        ),
+      ] {
+        let refused = try tool.run(
+          ["convert", "in.gif", "-o", "no.gif"] + options.split(separator: " ").map(String.init))
+        #expect(refused.status == 8 && refused.errors.contains(message), "\(refused.errors)")
+      }
+      #expect(try !tool.list(".").contains("no.gif"))
+      // Pins that the limits of the site leave alone.
+      for (options, frames, side) in [
+        ("--for slack-emoji --pin size --size 100x100", 50, 100),
+        ("--for slack-emoji --pin fps --frames 0-49", 50, 128),
+        ("--for discord-emoji --pin fps", 60, 128),
+      ] {
+        let met = try tool.run(
+          ["convert", "in.gif", "-o", "yes.gif", "--force"]
+            + options.split(separator: " ").map(String.init))
+        #expect(met.status == 0, "\(met.errors)")
+        let image = try AnimatedImage(bytes: tool.read("yes.gif"))
+        #expect(image.frames.count <= frames && image.canvasSize.width <= side, "\(options)")
+        if options.contains("fps") { #expect(image.frames.count == frames) }
+        if options.contains("pin size") { #expect(image.canvasSize.width == side) }
+      }
+    }
+  }
+
   @Test func `every preset has limits, a source and a date`() {
     for preset in UploadPreset.all {
       #expect(preset.byteLimit > 0 && !preset.formats.isEmpty, "\(preset.name)")

@@ -72,7 +72,7 @@ import ZoetropeTestSupport
     try writer.finish()
     let image = try AnimatedImage(bytes: sink.bytes)
     var (edits, options) = ([AnimationEdit](), EditOptions(delayPolicy: .exact))
-    try preset.apply(to: &edits, &options, of: image)
+    #expect(try preset.apply(to: &edits, &options, of: image) == count - most)
     var timeline = EditTimeline(
       image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: .exact)
     let (ticks, timescale) = (timeline.ticks, timeline.timescale)
