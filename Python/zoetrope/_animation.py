@@ -545,10 +545,11 @@ class Animation(Rendered):
             object's ``name``. If a file object has no name with such an extension, the format does not change.
         :param max_bytes: the maximum size of the file: a number of bytes, or a text such as ``"256K"`` or ``"1.5MB"``
             (K, M and G are powers of 1024; kB, MB and GB are powers of 1000). The library searches for the mildest
-            change with which the file fits, and encodes up to six files. It takes these measures, in this order: it
-            drops metadata; spends more time on compression; allows similar colours; uses fewer colours; drops frames,
-            down to 10 per second, without changing the duration; scales pictures, down to a fifth. Finally it adds the
-            metadata back if there is room for it. :class:`Written` tells what was given up.
+            change with which the file fits: it estimates sizes from samples, and encodes up to six whole files. It
+            takes these measures, in this order: it drops metadata; spends more time on compression; allows similar
+            colours; uses fewer colours; drops frames, down to 10 per second, without changing the duration; scales
+            pictures, down to a fifth. Finally it adds the metadata back if there is room for it. :class:`Written` tells
+            what was given up.
         :param preset: the purpose of the file, such as ``"discord-emoji"``; see :data:`UploadPreset`. A preset scales
             pictures, drops frames and sets the number of plays as the site requires, and lowers ``max_bytes``. It
             neither crops pictures nor cuts time.

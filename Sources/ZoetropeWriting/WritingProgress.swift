@@ -9,4 +9,7 @@ public struct WritingProgress: Sendable, Hashable {
   /// The number of the current attempt, counted from 1. To meet ``EditOptions/budget`` or to find the smallest file, an
   /// animation is encoded several times. In each attempt, ``frameCount`` and ``byteCount`` start again from 0.
   public internal(set) var attempt = 1
+  /// Whether the current attempt only estimates the size of a file. It then consists of some of the frames, or of all
+  /// frames of a short animation.
+  public internal(set) var isSample = false
 }

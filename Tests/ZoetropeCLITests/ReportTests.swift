@@ -101,6 +101,10 @@ import Zoetrope
     let line = try #require(third.line(width: 80))
     #expect(line.hasSuffix("5/10 frames of attempt 3  1.2 MB"))
     for width in 20...200 { #expect((third.line(width: width) ?? "").count < width) }
+    var sample = third
+    sample.isSample = true
+    #expect(sample.line(width: 80)?.contains(" of attempt 3 (a sample)  1.2 MB") == true)
+    for width in 20...200 { #expect((sample.line(width: width) ?? "").count < width) }
   }
 
   @Test func `one status speaks for several inputs`() {

@@ -1,6 +1,7 @@
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @testable import ZoetropeCLI
 
@@ -68,6 +69,11 @@ import Zoetrope
       try check(
         tool.run("convert", "cat.gif", "text.gif", "-o", "v/{stem}.png", "--json").output)
       try check(tool.run("optimize", "cat.gif", "text.gif", "-o", "u/", "--json").output)
+      try tool.write(DeltaGIF.make(width: 150, height: 150, frameCount: 60, patch: 90), to: "d.gif")
+      let emoji = try tool.run(
+        "convert", "d.gif", "-o", "e.gif", "--for", "slack-emoji", "--json", "--progress", "json")
+      try check(emoji.output)
+      try check(Array(emoji.errors.utf8))
       try check(tool.run("convert", "cat.gif", "-o", "w.gif", "--plan", "--json").output)
       try check(tool.run("probe", "--json").output)
       let trace = try tool.run("play", "cat.gif", "--protocol", "none", "--trace", "-").text

@@ -30,7 +30,7 @@ struct AnimationWriting {
       do throws(AnimatedImageError) {
         let written = try body(sink) { made in
           last = (made.frameCount, made.byteCount)
-          if numbersAttempts { reporter.expect(made.totalFrameCount, attempt: made.attempt) }
+          if numbersAttempts { reporter.expect(made) }
           reporter.update(last)
         }
         reporter.finish((written.frameCount, written.byteCount))

@@ -33,7 +33,7 @@ struct Conversion {
     if let budget = options.budget {
       let reporter = reporting.reporter(total: nil, phase: "fit")
       let found = try image.fitted(edits, options, to: budget, isCancelled: isCancelled) {
-        reporter.expect($0.totalFrameCount, attempt: $0.attempt)
+        reporter.expect($0)
         reporter.update(($0.frameCount, $0.byteCount))
       }
       reporter.finish((found.plan.frames.count, found.bytes.count))

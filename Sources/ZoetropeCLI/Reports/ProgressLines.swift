@@ -53,15 +53,18 @@ struct ProgressBar: Hashable {
   let elapsed: Duration
   /// Whether the terminal shows block characters. Otherwise the bar consists of `#`.
   var hasBlocks = true
-  /// The number of the current attempt to meet a byte budget, from 1, or nil if there is no budget. Each attempt writes
-  /// all frames again, and the total number of attempts is not known in advance.
+  /// The number of the current attempt to meet a byte budget, from 1, or nil if there is no budget. Each attempt counts
+  /// its frames again, and the total number of attempts is not known in advance.
   var attempt: Int?
+  /// Whether that attempt only estimates the size of a file.
+  var isSample = false
 
   /// Returns the line for a terminal of `width` columns, or nil if the terminal is too narrow or there are no frames.
   func line(width: Int) -> String? {
     guard width >= 20, total > 0 else { return nil }
     var text = " \(done)/\(total) frames"
     if width >= 40, let attempt { text += " of attempt \(attempt)" }
+    if width >= 60, isSample { text += " (a sample)" }
     if width >= 50, let bytes { text += "  \(Self.size(bytes))" }
     if width >= 60, let left = secondsLeft { text += "  \(BatchLine.time(left)) left" }
     // The last column stays empty, because some terminals wrap when it is filled.

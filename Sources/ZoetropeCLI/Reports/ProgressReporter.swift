@@ -30,6 +30,8 @@ final class ProgressReporter {
   private var total: Int?
   /// The number, from 1, of the current attempt to meet a byte budget. Nil if there is no budget.
   private var attempt: Int?
+  /// Whether that attempt only estimates the size of a file.
+  private var isSample = false
   /// The number of bytes written for the inputs before the current one.
   private var earlierBytes = 0
   private(set) var summary: BatchSummary
@@ -72,9 +74,13 @@ final class ProgressReporter {
     update(nil)
   }
 
-  /// Sets the number of frames of the current input. `attempt` is the number of the attempt to meet a byte budget, if
-  /// there is one.
-  func expect(_ total: Int?, attempt: Int? = nil) { (self.total, self.attempt) = (total, attempt) }
+  /// Sets the number of frames of the current input.
+  func expect(_ total: Int?) { self.total = total }
+
+  /// Sets the number of frames of the current attempt to meet a byte budget.
+  func expect(_ made: WritingProgress) {
+    (total, attempt, isSample) = (made.totalFrameCount, made.attempt, made.isSample)
+  }
 
   /// Reports the outcome of the current input.
   func end(_ condition: InputCondition, frames: Int = 0, bytes: Int = 0) {
@@ -153,7 +159,7 @@ final class ProgressReporter {
       text =
         ProgressBar(
           done: done?.frames ?? 0, total: total ?? 0, bytes: done?.bytes, elapsed: elapsed,
-          hasBlocks: hasBlocks, attempt: attempt
+          hasBlocks: hasBlocks, attempt: attempt, isSample: isSample
         ).line(width: width)
     }
     guard let line = text else { return }
@@ -174,7 +180,10 @@ final class ProgressReporter {
         $0.field("position", number + 1)
         $0.field("files", inputs.count)
       }
-      if let attempt { $0.field("attempt", attempt) }
+      if let attempt {
+        $0.field("attempt", attempt)
+        $0.field("sample", isSample)
+      }
       $0.field("done", done?.frames)
       $0.field("total", stream?.total ?? total)
       $0.field("bytes", done?.bytes)

@@ -274,6 +274,7 @@ extension OutputSchema {
             .optional("files", .integer, "how many files there are"),
             .optional(
               "attempt", .integer, "the number of the attempt to meet --max-bytes or --for, from 1"),
+            .optional("sample", .boolean, "whether that attempt only estimates the size of a file"),
             SchemaField("done", .integer.orNull, "frames"),
             SchemaField("total", .integer.orNull, "frames"), SchemaField("bytes", .integer.orNull),
             .optional("frames_received", .integer), .optional("bytes_received", .integer),

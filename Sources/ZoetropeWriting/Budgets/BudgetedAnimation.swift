@@ -46,8 +46,7 @@ extension AnimatedImage {
   ///   - lossless: The size of the smallest known file that differs from the source at most in what `options` allow,
   ///     or nil if none is known. It must exceed the limit.
   ///   - keepsMetadata: Whether the file keeps the image's metadata if the budget has room for it.
-  ///   - progress: A closure that is called for each frame of each file or sample. ``WritingProgress/attempt`` is the
-  ///     number of that file or sample.
+  ///   - progress: A closure that is called for each frame of each file or sample.
   /// - Throws: `limitExceeded` if no file fits; the errors of ``EditPlan``; `cancelled`.
   package func fitted(
     _ edits: [AnimationEdit], _ options: EditOptions, to budget: ByteBudget,
@@ -64,6 +63,7 @@ extension AnimatedImage {
     func report(_ made: WritingProgress) {
       var numbered = made
       numbered.attempt = attempt
+      if case .sample = search.step { numbered.isSample = true }
       progress(numbered)
     }
     while true {

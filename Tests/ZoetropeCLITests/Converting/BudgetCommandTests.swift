@@ -48,6 +48,7 @@ import ZoetropeTestSupport
       let attempts = lines.compactMap { $0["attempt"].integer }
       #expect(attempts.count == lines.count && attempts == attempts.sorted())
       #expect((attempts.last ?? 0) > 1)
+      #expect(lines.allSatisfy { $0["sample"] == true || $0["sample"] == false })
       for (line, next) in zip(lines, lines.dropFirst())
       where line["attempt"].integer == next["attempt"].integer {
         #expect((line["done"].integer ?? 0) <= (next["done"].integer ?? -1))
