@@ -32,9 +32,16 @@ struct Conversion {
     let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
     if let budget = options.budget {
       let reporter = reporting.reporter(total: nil, phase: "fit")
-      let found = try image.fitted(edits, options, to: budget, isCancelled: isCancelled) {
-        reporter.expect($0)
-        reporter.update(($0.frameCount, $0.byteCount))
+      let found: BudgetedAnimation
+      do throws(AnimatedImageError) {
+        found = try image.fitted(edits, options, to: budget, isCancelled: isCancelled) {
+          reporter.expect($0)
+          reporter.update(($0.frameCount, $0.byteCount))
+        }
+      } catch {
+        // The message about the error begins a line.
+        reporter.clear()
+        throw error
       }
       reporter.finish((found.plan.frames.count, found.bytes.count))
       (budgeted, plan) = (found, found.plan)

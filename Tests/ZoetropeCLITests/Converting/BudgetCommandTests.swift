@@ -1,3 +1,4 @@
+import Glibc
 import TestRunning
 import Testing
 import Zoetrope
@@ -237,6 +238,21 @@ import ZoetropeTestSupport
         if options.contains("fps") { #expect(image.frames.count == frames) }
         if options.contains("pin size") { #expect(image.canvasSize.width == side) }
       }
+    }
+  }
+
+  @Test func `an interrupted search clears its progress line`() throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write(
+        DeltaGIF.make(width: 600, height: 600, frameCount: 300, patch: 500), to: "in.gif")
+      let terminal = try Pseudoterminal(
+        Tool.program, ["convert", "in.gif", "-o", "o.gif", "--max-bytes", "1M"],
+        directory: tool.directory)
+      try #require(terminal.waitToShow("of attempt"))
+      terminal.send(SIGINT)
+      #expect(terminal.end() == 128 + SIGINT)
+      #expect(terminal.model.screen.contains("interrupted"))
+      #expect(!terminal.model.screen.contains("of attempt"), "\(terminal.model.screen)")
     }
   }
 
