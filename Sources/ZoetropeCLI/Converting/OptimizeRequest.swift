@@ -94,7 +94,8 @@ private struct OptimizeReport {
   }
 
   private var departures: [Departure] {
-    (result.isExact ? [] : [.lossy]) + (result.losesMetadata ? [.metadata] : [])
+    (result.tolerance > 0 ? [.lossy] : []) + (result.colors == nil ? [] : [.colors])
+      + (result.losesMetadata ? [.metadata] : [])
   }
 
   var json: [UInt8] {

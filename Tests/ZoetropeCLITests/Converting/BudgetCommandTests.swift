@@ -129,6 +129,9 @@ import ZoetropeTestSupport
       #expect(image.frames.count == 5 && image.format == .apng)
       // The colour type: iOS shows an APNG with a palette as a still.
       #expect(file[25] == 6)
+      let smaller = try tool.run(
+        "optimize", "in.png", "-o", "small.png", "--max-bytes", "\(limit)")
+      #expect(smaller.status == 0 && smaller.text.contains("colours reduced"), "\(smaller.text)")
       // A file that cannot fit is reported as before.
       let failed = try tool.run(
         "convert", "in.png", "-o", "no.png", "--for", "line-sticker", "--max-bytes", "99")
