@@ -302,27 +302,33 @@ package struct BudgetSearch: Sendable {
     let least = estimates[last] ?? 0
     if rung < last, least <= limit { return seekHarsherRung() }
     if stage == stages.count - 1 { return beginExtremes() }
-    // Find the first stage whose file should be well below the limit. The byte count is about proportional to the
-    // number of pixels.
+    // Find the first stage whose file should be below the limit. The byte count is about proportional to the number of
+    // frames, and less surely to the number of pixels, because scaling adds colours.
     let pixels = pixelShare(stage)
     let next = stages.indices.first {
-      $0 > stage && least * pixelShare($0) / pixels <= 0.75 * limit
+      let share = $0 <= levers.rates.count ? 0.9 : 0.7
+      return $0 > stage && least * pixelShare($0) / pixels <= share * limit
     }
     stage = next ?? stages.count - 1
     beginRungs()
-    nextSample()
+    guard encodeCount >= Self.encodeLimit - 2 else { return nextSample() }
+    // With two attempts left, encode the file of this stage that is most likely to fit.
+    rung = last
+    encodeRung()
   }
 
   /// Looks for harsher settings in the current stage, because its harshest rung may fit.
   private mutating func seekHarsherRung() {
     if high <= low { high = last }
+    let isFar = (estimates[rung] ?? 0) > 1.25 * limit
     if encodeCount < 2, high - low > 1 {
       rung = guess()
-    } else if encodeCount < Self.encodeLimit - 2 {
+    } else if encodeCount < Self.encodeLimit - 2, !isFar {
       // The estimates have been wrong twice, so skip to the last rung of a number of colours.
       rung =
         ends.first { $0 > low && $0 <= last && (estimates[$0] ?? 0) <= Self.aim * limit } ?? last
     } else {
+      // Find out whether this stage has a file that fits.
       rung = last
     }
     encodeRung()

@@ -196,8 +196,10 @@ import ZoetropeTestSupport
     }
     loader.prefetch(for: 1, in: slot, data: fetch)
     await started.wait()
-    _ = loader.phases(for: 1, in: slot, data: fetch)
+    // Dropping this stream would end its load, perhaps before the next one has joined the fetch.
+    let replaced = loader.phases(for: 1, in: slot, data: fetch)
     let phases = loader.phases(for: 1, in: slot, data: fetch)
+    withExtendedLifetime(replaced) {}
     gate.open()
     #expect(await collect(phases).names.last == "playing")
     #expect(fetches.withLock { $0 } == 1)

@@ -150,6 +150,19 @@ import ZoetropeTestSupport
     #expect(byteCount * 10 >= limit * 7, "\(byteCount) of \(limit): \(outcome.encoded)")
   }
 
+  /// A recording of a terminal: scaling adds colours, so that a slightly smaller picture takes more bytes, and files are
+  /// half as large again as samples promise.
+  @Test(arguments: [90_000, 130_000, 170_000, 210_000, 250_000])
+  func `pictures that scaling makes larger do not end tiny`(limit: Int) throws {
+    func size(_ settings: Settings) -> Int {
+      Self.film(settings) * (settings.percent < 100 ? 18 : 10) / 10
+    }
+    let outcome = try Self.run(limit: limit, estimate: { size($0) * 13 / 20 }, size)
+    let byteCount = try #require(outcome.byteCount)
+    #expect(byteCount <= limit && outcome.encoded.count <= 6)
+    #expect(byteCount * 10 >= limit * 6, "\(byteCount) of \(limit): \(outcome.encoded)")
+  }
+
   @Test func `levers that do not exist are not used`() throws {
     let levers = BudgetSearch.Levers(
       mayBeThorough: false, hasColors: false, rates: [], percents: [])
