@@ -59,11 +59,12 @@ class Written(NamedTuple):
     lossy: int = 0
     #: The maximum number of colours in a palette, or None if it was not limited.
     colors: Optional[int] = None
-    #: The maximum number of frames per second, or None if the rate was not lowered for ``max_bytes`` or ``preset``.
+    #: The maximum number of frames per second if the rate was limited to save bytes, otherwise None. Frames that are
+    #: dropped for the greatest number of frames of a preset are only in ``dropped_count``.
     fps: Optional[int] = None
     #: Whether metadata was left out for ``max_bytes`` or ``preset``.
     is_stripped: bool = False
-    #: The number of frames dropped for ``max_bytes`` or ``preset``.
+    #: The number of frames dropped for ``max_bytes`` or ``preset``, before short ones are merged.
     dropped_count: int = 0
 
 

@@ -633,10 +633,11 @@ typedef struct zoetrope_written {
   int64_t width, height; /* the size of the pictures */
   int32_t tolerance;    /* as zoetrope_writer_options.tolerance, or more if max_bytes or preset required it */
   int32_t colors;       /* the maximum number of colours in a palette, if it was limited; otherwise 0 */
-  /* the maximum number of frames per second, if the rate was lowered for max_bytes or preset; otherwise 0 */
+  /* the maximum number of frames per second, if the rate was limited to save bytes; otherwise 0. Frames that are
+     dropped for the greatest number of frames of a preset are only in dropped_count. */
   int32_t frame_rate;
   int32_t is_stripped;  /* 1: metadata was left out for max_bytes or preset */
-  int64_t dropped_count; /* the number of frames dropped for max_bytes or preset */
+  int64_t dropped_count; /* the number of frames dropped for max_bytes or preset, before short ones are merged */
 } zoetrope_written;
 
 typedef struct zoetrope_writer zoetrope_writer;

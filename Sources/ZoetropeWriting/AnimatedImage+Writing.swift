@@ -159,10 +159,8 @@ extension AnimatedImage {
     } catch {
       if !isTaken.exchange(true, ordering: .acquiringAndReleasing) {
         sink.abandon()
-      } else if let file = sink as? FileSink {
+      } else if sink is FileSink {
         await ending.value()
-        // A thread that helps to encode may be about to do this.
-        file.abandon()
       }
       throw error
     }

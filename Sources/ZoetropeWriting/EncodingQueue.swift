@@ -120,8 +120,10 @@ final class EncodingQueue: Sendable {
       case .emit: emit()
       case .encode(let job, let place): encode(job, place)
       case .end:
-        if let failure { throw failure }
-        return
+        guard let failure else { return }
+        // The thread that has failed may not have abandoned the output yet. Callers rely on that it is abandoned.
+        output.withLock { $0.abandon() }
+        throw failure
       }
     }
   }
@@ -188,7 +190,10 @@ final class EncodingQueue: Sendable {
       state.isEmitting = state.failure == nil
       return state.isEmitting
     }
-    guard isMine else { throw failure ?? Self.cancelled }
+    guard isMine else {
+      output.withLock { $0.abandon() }
+      throw failure ?? Self.cancelled
+    }
     do throws(AnimatedImageError) {
       let count = try output.withLock { (output) throws(AnimatedImageError) in
         try output.finish()

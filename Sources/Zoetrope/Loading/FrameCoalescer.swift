@@ -12,7 +12,7 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   private struct Flight: Sendable {
     let number: Int
     let urgency: LoadUrgency
-    /// Raised once the run is retired.
+    /// Raised once the run is retired or nothing waits for it any more.
     let retirement: CancelFlag
     var task: Task<Void, Never>?
     var waiters: [ResultHandover<Outcome>] = []
@@ -36,11 +36,16 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
     mutating func remove(
       _ waiter: ResultHandover<Outcome>, for key: Key
     ) -> Task<Void, Never>? {
-      if flights[key]?.remove(waiter) == true { return flights.removeValue(forKey: key)?.task }
+      if flights[key]?.remove(waiter) == true { return end(flights.removeValue(forKey: key)) }
       for number in retired.keys where retired[number]?.remove(waiter) == true {
-        return retired.removeValue(forKey: number)?.task
+        return end(retired.removeValue(forKey: number))
       }
       return nil
+    }
+
+    private func end(_ flight: Flight?) -> Task<Void, Never>? {
+      flight?.retirement.raise()
+      return flight?.task
     }
   }
 
@@ -67,7 +72,8 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   ///
   /// - Parameters:
   ///   - priority: The waiter's priority. Default: nil, which means the priority of the calling task.
-  ///   - operation: The work. Its argument is raised once ``retire(_:)`` has ended the run for later requests.
+  ///   - operation: The work. Its argument is raised once later requests can no longer join the run, because of
+  ///     ``retire(_:)`` or because its last waiter was cancelled.
   package func value(
     for key: Key, priority: TaskPriority? = nil,
     running operation: @escaping @Sendable (CancelFlag) async throws(AnimatedImageError) -> Value

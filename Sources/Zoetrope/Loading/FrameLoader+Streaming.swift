@@ -135,7 +135,7 @@ extension FrameLoader {
     cache.storeIfPossible(CachedFrame(poster.bitmap, damage: poster.damage), for: key)
     guard arrival.content == nil else { return }
     arrivals[request.id]?.renditions.insert(rendition)
-    remember(
+    known.put(
       KnownImage(identity: content, cached: content, canvasSize: image.canvasSize), for: request.id)
   }
 
@@ -150,7 +150,7 @@ extension FrameLoader {
       if let opened { cached = await identity(of: opened) }
     }
     // If another stream of the same name has replaced this one meanwhile, only the provisional entries are removed.
-    if known[id]?.identity == provisional { known[id] = nil }
+    known.remove(id, ifIdentityIs: provisional)
     defer {
       // A cache that may wait for a disk has no provisional entries.
       if !cache.mayBlock { cache.remove(provisional) }
@@ -165,7 +165,7 @@ extension FrameLoader {
       // The shelf charges the image's bytes to the budget from now on.
       core.refund()
       shelf.put(opened, for: id)
-      remember(
+      known.put(
         KnownImage(identity: identity, cached: cached, canvasSize: opened.canvasSize), for: id)
       arrivals[id]?.content = cached
     } else {

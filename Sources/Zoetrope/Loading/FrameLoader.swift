@@ -57,7 +57,7 @@ public actor FrameLoader {
   private let progress = LoadProgress()
   private let loads = FrameCoalescer<LoadIdentifier, OpenedImage>()
   /// The identity and size of recently opened images, for the posters of images that are no longer on the shelf.
-  var known: [LoadIdentifier: KnownImage] = [:]
+  let known = KnownImages()
   let streams = FrameCoalescer<LoadIdentifier, StreamedImage>()
   /// The images whose bytes are arriving.
   var arrivals: [LoadIdentifier: Arrival] = [:]
@@ -67,16 +67,6 @@ public actor FrameLoader {
   struct OpenedImage: Sendable {
     let image: AnimatedImage
     let place: LoadPlace?
-    /// Raised if the name of the image is forgotten while the image is being opened. What the load has found is then not
-    /// kept for later loads.
-    let retirement: CancelFlag
-  }
-
-  struct KnownImage {
-    let identity: ContentIdentity
-    /// The image's identity in the cache's keys.
-    let cached: ContentIdentity
-    let canvasSize: PixelSize
   }
 
   /// Creates a loader.
@@ -242,7 +232,7 @@ public actor FrameLoader {
     loads.retire(id)
     streams.retire(id)
     shelf.remove(id)
-    known[id] = nil
+    known.remove(id)
     arrivals[id] = nil
   }
 
@@ -342,7 +332,7 @@ public actor FrameLoader {
     of request: Request
   ) async -> (bitmap: Bitmap, identity: ContentIdentity)? {
     var key: FrameKey?
-    if let known = known[request.id], await request.source.isCurrent(known.identity) {
+    if let known = known.image(for: request.id), await request.source.isCurrent(known.identity) {
       let rendition = Rendition(request.rendering, of: known.canvasSize, options: decoding)
       key = AnimationKey(content: known.cached, rendition: rendition)[0]
     }
@@ -364,7 +354,7 @@ public actor FrameLoader {
   }
 
   /// Returns the identity of `image` in the cache's keys, or nil if it cannot be computed.
-  func identity(of image: AnimatedImage) async -> ContentIdentity? {
+  nonisolated func identity(of image: AnimatedImage) async -> ContentIdentity? {
     guard cache.mayBlock else { return image.state.identity }
     return try? await image.state.lookupThreads.value { [cache] flag throws(AnimatedImageError) in
       try cache.identity(of: image) { flag.isRaised }
@@ -376,42 +366,32 @@ public actor FrameLoader {
     _ request: Request, _ phases: AsyncStream<LoadingPhase>.Continuation?
   ) async throws(AnimatedImageError) -> OpenedImage {
     let (id, source) = (request.id, request.source)
-    if let image = await shelvedImage(id, source) {
-      return OpenedImage(image: image, place: nil, retirement: CancelFlag())
-    }
+    if let image = await shelvedImage(id, source) { return OpenedImage(image: image, place: nil) }
     phases?.yield(.loading(nil))
     let watcher = phases.map { progress.watch(id, $0) }
     defer { if let watcher { progress.stopWatching(id, watcher) } }
-    let opened = try await loads.value(for: id, priority: request.priority) {
-      [self, loads, gate, progress, shelf, decoding, budget, cache]
+    return try await loads.value(for: id, priority: request.priority) {
+      [self, loads, gate, progress, shelf, known, decoding, budget, cache]
       (retirement) async throws(AnimatedImageError) in
       // Check the shelf again here, and shelve the image before the run ends: otherwise a load that begins between two
-      // runs for the same name would fetch again.
+      // runs for the same name would fetch again. This actor may be waiting for the cache meanwhile, so the run does not
+      // wait for the actor.
       if let image = await shelvedImage(id, source) {
-        return OpenedImage(image: image, place: nil, retirement: retirement)
+        return OpenedImage(image: image, place: nil)
       }
-      progress.restart(id)
+      progress.restart(id, by: retirement)
       let place = try await gate.enter(loads.urgency(of: id), byteCount: source.fileByteCount())
       let image = try await source.open(options: decoding, budget: budget, cache: cache) {
-        if !retirement.isRaised { progress.report($0, of: id) }
+        progress.report($0, of: id, by: retirement)
       }
       shelf.put(image, for: id, unless: retirement)
-      return OpenedImage(image: image, place: place, retirement: retirement)
+      if let identity = image.state.identity, let cached = await self.identity(of: image) {
+        known.put(
+          KnownImage(identity: identity, cached: cached, canvasSize: image.canvasSize), for: id,
+          unless: retirement)
+      }
+      return OpenedImage(image: image, place: place)
     }
-    let image = opened.image
-    if let identity = image.state.identity, let cached = await self.identity(of: image),
-      !opened.retirement.isRaised
-    {
-      remember(
-        KnownImage(identity: identity, cached: cached, canvasSize: image.canvasSize), for: id)
-    }
-    return opened
-  }
-
-  func remember(_ image: KnownImage, for id: LoadIdentifier) {
-    // Clear the map when it is full. Only the posters of images that have left the shelf are lost.
-    if known.count >= 1024 { known.removeAll(keepingCapacity: true) }
-    known[id] = image
   }
 
   /// Returns the image on the shelf, or nil if it is not there or its file was modified.

@@ -128,3 +128,35 @@ extension ImageShelf: IdleFileHolder {
     return closed != nil
   }
 }
+
+/// What is known of an image that was opened before, so that its cached poster can be found.
+struct KnownImage {
+  let identity: ContentIdentity
+  /// The image's identity in the cache's keys.
+  let cached: ContentIdentity
+  let canvasSize: PixelSize
+}
+
+/// What is known of the images of a loader, including those that have left its shelf.
+final class KnownImages: Sendable {
+  private let images = Mutex<[LoadIdentifier: KnownImage]>([:])
+
+  func image(for id: LoadIdentifier) -> KnownImage? { images.withLock { $0[id] } }
+
+  /// Stores `image` under `id`, unless `retirement` was raised before ``remove(_:ifIdentityIs:)`` was called.
+  func put(_ image: KnownImage, for id: LoadIdentifier, unless retirement: CancelFlag? = nil) {
+    images.withLock { images in
+      if retirement?.isRaised == true { return }
+      // Clear the map when it is full. Only the posters of images that have left the shelf are lost.
+      if images.count >= 1024 { images.removeAll(keepingCapacity: true) }
+      images[id] = image
+    }
+  }
+
+  /// Removes the image named `id`. If `identity` is not nil, does so only if the image has that identity.
+  func remove(_ id: LoadIdentifier, ifIdentityIs identity: ContentIdentity? = nil) {
+    images.withLock { images in
+      if identity == nil || images[id]?.identity == identity { images[id] = nil }
+    }
+  }
+}

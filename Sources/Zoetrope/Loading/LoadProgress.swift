@@ -4,6 +4,8 @@ internal import Synchronization
 package final class LoadProgress: Sendable {
   private struct Load: Sendable {
     var watchers: [Int: AsyncStream<LoadingPhase>.Continuation] = [:]
+    /// The run that fetches, or nil if no run has begun since the first watcher came.
+    var run: CancelFlag?
     var percent = 0
     var told = 0
     /// Whether a thread is notifying watchers. That thread also delivers reports that arrive meanwhile.
@@ -46,9 +48,11 @@ package final class LoadProgress: Sendable {
     }
   }
 
-  /// Makes the reports on `id` begin again at 0, because its fetch begins.
-  package func restart(_ id: LoadIdentifier) {
+  /// Makes the reports on `id` begin again at 0, because the fetch of `run` begins. Reports of other runs are ignored
+  /// from now on.
+  package func restart(_ id: LoadIdentifier, by run: CancelFlag) {
     state.withLock { state in
+      state.loads[id]?.run = run
       state.loads[id]?.percent = 0
       state.loads[id]?.told = 0
     }
@@ -56,11 +60,15 @@ package final class LoadProgress: Sendable {
 
   /// Notifies all watchers of `id`. Only whole percentages that changed are reported, so an unread stream buffers at
   /// most a hundred phases.
-  package func report(_ fraction: Double, of id: LoadIdentifier) {
+  ///
+  /// - Parameter run: The run that fetches, as passed to ``restart(_:by:)``, or nil if there is only one.
+  package func report(_ fraction: Double, of id: LoadIdentifier, by run: CancelFlag? = nil) {
     guard fraction.isFinite else { return }
     let percent = Int((min(max(fraction, 0), 1) * 100).rounded(.down))
     var news = state.withLock { state in
-      guard let load = state.loads[id], percent > load.percent else {
+      guard let load = state.loads[id], load.run == nil || load.run === run,
+        percent > load.percent
+      else {
         return nil as (percent: Int, watchers: [AsyncStream<LoadingPhase>.Continuation])?
       }
       state.loads[id]?.percent = percent

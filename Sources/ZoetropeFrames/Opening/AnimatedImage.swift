@@ -168,7 +168,7 @@ extension AnimatedImage {
   /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, as soon as the calling task is cancelled. A read
   /// in progress still completes, and its result is discarded. A pipe is read on a separate thread, which ends within a
   /// tenth of a second of the cancellation. Any number of tasks may call this method at the same time: at most 16
-  /// files are open that have not been passed to their callers yet.
+  /// files are being opened. Opened images that wait for a busy actor, such as the main actor, come in addition.
   public static func open(
     _ path: some FilePathConvertible, options: DecodingOptions = .init()
   ) async throws(AnimatedImageError) -> AnimatedImage {

@@ -1,9 +1,9 @@
 internal import DequeModule
 internal import Synchronization
 
-/// Limits the number of images that are being opened or are opened but not yet passed to their callers. Each of them
-/// may hold a file descriptor, and the threads that open files would otherwise get far ahead of the tasks that wait.
-/// Further callers wait in the order of their arrival.
+/// Limits the number of images that are being opened or wait for the global executor to take them. Each of them may hold
+/// a file descriptor, and the threads that open files would otherwise get far ahead of the tasks that wait. Images that
+/// wait for a busy actor are not limited. Further callers wait in the order of their arrival.
 final class OpenGate: Sendable {
   static let shared = OpenGate(limit: 16)
 

@@ -82,7 +82,7 @@ package struct BudgetSearch: Sendable {
 
   /// Whether the search needs the size of the next file even if it is far above the limit, because it may fail with it.
   package var needsEverySize: Bool {
-    extremes != nil || best == nil && encodeCount == Self.encodeLimit - 1
+    best == nil && (extremes != nil || encodeCount == Self.encodeLimit - 1)
   }
 
   /// The harshest rung of the current stage.
@@ -344,8 +344,11 @@ package struct BudgetSearch: Sendable {
     }
     let (fewest, most) = (rungs[last].colors, rungs[0].colors)
     let (usual, high) = (rungs[usualEnd].tolerance, rungs[last].tolerance)
-    let ends = [(fewest, 0), (fewest, usual), (fewest, high), (most, 0), (most, high)]
-    let all = ends.prefix(fewest == most ? 3 : 5).map { end in
+    let mild = rungs[self.ends[0]].tolerance
+    let ends = [
+      (fewest, 0), (fewest, usual), (fewest, high), (most, 0), (most, mild), (most, high),
+    ]
+    let all = ends.prefix(fewest == most ? 3 : 6).map { end in
       var extreme = stages[stage]
       (extreme.colors, extreme.tolerance) = end
       return extreme
@@ -361,8 +364,9 @@ package struct BudgetSearch: Sendable {
     // With one attempt left, the smallest estimate is the safest.
     let aim = encodeCount == Self.encodeLimit - 1 ? 0 : Self.aim * limit
     guard let next = extremes?.next(samples, aim: aim, least: least) else { return finish() }
-    if next == settings(stage, last) {
-      rung = last
+    // If the file of a rung fits and leaves much of the limit unused, the search goes on from there.
+    if let place = (0...last).first(where: { settings(stage, $0) == next }) {
+      rung = place
       return encodeRung()
     }
     ask(.extreme, .encode(next))

@@ -53,9 +53,12 @@ extension AnimatedImage {
     lossless: Int? = nil, keepsMetadata: Bool = true, isCancelled: @escaping @Sendable () -> Bool,
     progress: (WritingProgress) -> Void = { _ in }
   ) throws(AnimatedImageError) -> BudgetedAnimation {
+    // The budget tells the plans to leave metadata out at first.
+    var options = options
+    options.budget = budget
     let fitting = try BudgetFitting(self, edits, options, budget, isCancelled)
     // A file without metadata may still fit.
-    let mayStrip = keepsMetadata && metadata != AnimationMetadata()
+    let mayStrip = lossless == nil || !keepsMetadata ? false : try hasMetadata()
     var search = BudgetSearch(
       limit: budget.byteLimit, levers: fitting.levers, least: lossless, isLossless: !mayStrip)
     var best: BudgetedAnimation?
@@ -72,8 +75,7 @@ extension AnimatedImage {
       case .sample(let settings):
         search.take(
           try fitting.attempt(settings) { () throws(AnimatedImageError) in
-            if let lossless, settings == BudgetSearch.Settings() { return lossless }
-            return try fitting.estimate(settings, report)
+            try fitting.estimate(settings, report)
           })
       case .encode(let settings):
         let found = try fitting.attempt(settings) { () throws(AnimatedImageError) in
@@ -124,6 +126,14 @@ extension AnimatedImage {
           limit: LimitExcess(.outputBytes, asked: least ?? .max, allowed: budget.byteLimit))
       }
     }
+  }
+}
+
+extension AnimatedImage {
+  /// Returns whether the file has metadata or, in a GIF, extensions that a smaller file can leave out.
+  private func hasMetadata() throws(AnimatedImageError) -> Bool {
+    if metadata != AnimationMetadata() { return true }
+    return header.format == .gif ? try !GIFStructureMap(self).extras.joined().isEmpty : false
   }
 }
 

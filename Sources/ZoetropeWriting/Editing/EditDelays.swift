@@ -17,6 +17,8 @@ package struct EditDelays: Sendable, Hashable {
   package private(set) var isExact = true
   /// The time by which the animation lasts longer than what is stored.
   private var error = ExactTime.zero
+  /// The part of ``error`` that rounding has left, which the next delays to be rounded make up for.
+  private var roundingError = ExactTime.zero
 
   /// Whether the stored delays add up to the duration of the animation, rounded to the unit in which they are stored. If
   /// not, the animation is lengthened, because it has frames that are too short to be stored and cannot be dropped.
@@ -73,7 +75,7 @@ package struct EditDelays: Sendable, Hashable {
     let timescale = timeline.timescale
     // Only the error of rounding is made up for. The time by which short frames were lengthened is lost: the frames after
     // them are not shortened or dropped for it.
-    let carried = max(error, Self.greatestShortfall)
+    let carried = roundingError
     var rounding = CentisecondDelays(timing, error: carried)
     var ticks: Int128 = 0
     var groups: [CentisecondDelays.Kept] = []
@@ -90,6 +92,7 @@ package struct EditDelays: Sendable, Hashable {
     }
     for group in rounding.finish() { try add(group) }
     error = error - carried + rounding.error
+    roundingError = max(rounding.error, Self.greatestShortfall)
     // The totals also differ if a run was shorter than 2 cs and has been lengthened.
     if error != .zero { isExact = false }
     mergedCount += run.count - groups.count

@@ -197,9 +197,13 @@ import ZoetropeTestSupport
   }
 
   @Test func `the extremes of each lever by itself are tried before the search fails`() throws {
-    for (size, limit) in [(Self.flat, 400_000), (Self.gradient, 530_000)] {
+    for (size, limit) in [
+      (Self.flat, 400_000), (Self.gradient, 530_000), (Self.gradient, 850_000),
+      (Self.gradient, 890_000),
+    ] {
       let outcome = try Self.run(limit: limit, levers: Self.onlyColors, size)
       #expect((outcome.byteCount ?? .max) <= limit && outcome.encoded.count <= 6)
+      #expect((outcome.byteCount ?? 0) * 10 >= limit * 9, "\(outcome.encoded)")
       // A failure names the smallest file, even if estimates are poor.
       for percent in [92, 100, 108] {
         let failed = try Self.run(

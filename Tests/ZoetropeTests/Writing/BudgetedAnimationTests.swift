@@ -30,6 +30,28 @@ import Zoetrope
     }
   }
 
+  @Test func `optimize leaves large metadata out before anything visible`() throws {
+    let image = try Self.image()
+    // A comment that is larger than the pictures.
+    let film = (0..<20).map { ToleranceTests.picture($0) }
+    let file = try ToleranceTests.write(
+      film, AnimationWriterOptions(format: .gif, identicalFrames: .keep))
+    var bytes = file.dropLast() + [0x21, 0xfe]
+    for _ in 0..<(3 * image.byteCount / 256) {
+      bytes += [255] + [UInt8](repeating: 0x61, count: 255)
+    }
+    bytes += [0, 0x3b]
+    let long = try AnimatedImage(bytes: Array(bytes))
+    let bare = MemorySink()
+    let stripped = try image.optimize(to: bare, options: OptimizingOptions())
+    let limit = stripped.byteCount + 400
+    let sink = MemorySink()
+    let found = try long.optimize(to: sink, options: OptimizingOptions(), byteLimit: limit)
+    #expect(found.byteCount <= limit && found.isExact && found.losesMetadata)
+    #expect(found.colors == nil && found.tolerance == 0)
+    #expect(try AnimatedImage(bytes: sink.bytes).metadata == AnimationMetadata())
+  }
+
   @Test func `pinned properties stay, and nothing is written if nothing fits`() async throws {
     let image = try Self.image()
     let budget = ByteBudget(byteLimit: image.byteCount / 4, keepsSize: true, keepsFrameRate: true)

@@ -191,7 +191,10 @@ struct EditTimelineTests {
         FrameDelay(numerator: 10, denominator: 100), FrameDelay(numerator: 10, denominator: 1000),
       ]
     }
-    delays.append(FrameDelay(numerator: 10, denominator: 100))
+    // Alone between kept frames, and in a row.
+    let kept = FrameDelay(numerator: 10, denominator: 100)
+    for _ in 0..<50 { delays += [kept, FrameDelay(numerator: 36, denominator: 1000)] }
+    delays.append(kept)
     delays += Array(repeating: FrameDelay(numerator: 33, denominator: 1000), count: 20)
     let source = EditTimeline(
       delays.map { FrameControl(index: 0, rect: .empty, delay: $0) },
@@ -200,6 +203,8 @@ struct EditTimelineTests {
     let tail = stored.kept.suffix(20).reduce(0) { $0 + $1.delay.numerator }
     #expect(stored.kept.count == delays.count && stored.mergedCount == 0)
     #expect((65...66).contains(tail) && !stored.keepsDuration)
+    let alone = stored.kept[100..<200].reduce(0) { $0 + $1.delay.numerator }
+    #expect(alone == 500 + 180)
   }
 
   @Test func `an animation that is too short for its format is lengthened, and says so`() throws {
