@@ -82,12 +82,9 @@ final class ArrivingFrames: FrameSupply {
           fileExtension: request.format.fileExtension)))
     var output = output
     output.path = path
-    let size =
-      request.rendering.map {
-        Rendition($0, of: stream.canvasSize, options: request.decodingOptions).size
-      } ?? stream.canvasSize
     output.isKept = try request.checkName(
-      path, of: input, size: size, names: &names, avoiding: identities)
+      path, of: input, size: request.pictureSize(of: stream.canvasSize), names: &names,
+      avoiding: identities)
     let directory = OutputFile.directory(of: path)
     guard !output.isKept, directories.insert(directory).inserted else { return output }
     do throws(WriteFailure) {

@@ -54,6 +54,11 @@ struct ExtractRequest: Hashable {
     return options
   }
 
+  /// Returns the size of pictures that show a whole canvas.
+  func pictureSize(of canvas: PixelSize) -> PixelSize {
+    rendering.map { Rendition($0, of: canvas, options: decodingOptions).size } ?? canvas
+  }
+
   /// The form in which pictures are encoded.
   var form: PictureForm {
     switch format {

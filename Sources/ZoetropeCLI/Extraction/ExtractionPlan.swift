@@ -64,9 +64,7 @@ struct ExtractionPlan {
           archiveKey, request.rate == nil ? indices[number] : number)
       }
     }
-    pictureSize =
-      request.rendering.map { Rendition($0, of: image.canvasSize, options: image.options).size }
-      ?? image.canvasSize
+    pictureSize = request.pictureSize(of: image.canvasSize)
     if request.format == .y4m { try settleVideo(of: image, input: input, request) }
     guard case .files(let template) = destination else { return }
     let starts = image.startTimes(policy: request.policy)
