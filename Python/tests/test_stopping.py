@@ -1,5 +1,6 @@
 """Ending calls: cancelling, time limits, Ctrl-C, closing; on files that ask for everything."""
 
+import _thread
 import ctypes
 import gc
 import io
@@ -456,21 +457,27 @@ def test_what_is_owned_is_freed_once():
     assert freed == [7]
 
 
-def test_an_error_of_a_long_call_keeps_nothing_alive():
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_of_a_long_call_keeps_nothing_alive(error):
     # A cycle through the traceback would keep files and pixels until the next collection.
     class Thing:
         pass
 
+    is_stopped = threading.Event()
+
     def work():
         thing = Thing()
         references.append(weakref.ref(thing))
+        if error is KeyboardInterrupt:
+            _thread.interrupt_main()
+            is_stopped.wait()
         raise ValueError
 
     def call():
         thing = Thing()
         references.append(weakref.ref(thing))
-        with pytest.raises(ValueError):
-            _calls._interruptible(work)
+        with pytest.raises(error):
+            _calls._interruptible(work, is_stopped.set)
 
     references = []
     gc.collect()

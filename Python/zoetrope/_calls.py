@@ -59,7 +59,8 @@ def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] =
             if not is_stopped:
                 results.append(work())
         except BaseException as error:
-            errors.append(error)
+            if not is_stopped:
+                errors.append(error)
         is_done = True
         done.release()
 
@@ -83,6 +84,8 @@ def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] =
             except BaseException:
                 # The exception that ended the wait is raised below.
                 continue
+        # As below, a cycle of the traceback would keep files and pixels.
+        errors.clear()
         raise
     if errors:
         error = errors.pop()
