@@ -22,7 +22,7 @@ struct PicturePreparation: Sendable {
     _ bitmap: Bitmap, changed: PixelRect?
   ) throws(AnimatedImageError) -> Bitmap {
     try check(bitmap)
-    let picture = try Self.converted(bitmap, to: format)
+    let picture = try Self.converted(bitmap, to: format, keepsHiddenColors: keepsHiddenColors)
     if keepsHiddenColors { return picture }
     let all = PixelRect(size)
     let area = lostColors ? all : changed.map { $0.intersection(all) } ?? all
@@ -45,8 +45,12 @@ struct PicturePreparation: Sendable {
     }
   }
 
+  /// Returns `bitmap` in another format. Unless `keepsHiddenColors` is set, the colours of fully transparent pixels need
+  /// not be exact.
+  ///
+  /// - Throws: `parameter` if a colour of 16 bits does not fit in 8; `outOfMemory`.
   static func converted(
-    _ bitmap: Bitmap, to format: PixelFormat
+    _ bitmap: Bitmap, to format: PixelFormat, keepsHiddenColors: Bool
   ) throws(AnimatedImageError) -> Bitmap {
     if bitmap.format == format { return bitmap }
     let isDeep = bitmap.format == .rgba16
@@ -59,7 +63,10 @@ struct PicturePreparation: Sendable {
       let row = source.row(y)
       for sample in 0..<bitmap.width * 4 {
         if isDeep {
-          guard row[sample &* 2] == row[sample &* 2 &+ 1] else {
+          let isExact = row[sample &* 2] == row[sample &* 2 &+ 1]
+          guard
+            isExact || !keepsHiddenColors && row.load(UInt16.self, at: sample / 4 &* 8 &+ 6) == 0
+          else {
             throw AnimatedImageError(
               .parameter,
               "a 16-bit frame would lose precision: the first frame or the survey limits the "

@@ -16,15 +16,18 @@ package struct RandomFilm {
   }
 
   /// - Parameter below: A choice of a number below another one.
-  package init(below: (Int) -> Int) {
+  package init(_ format: AnimationFormat = .apng, below: (Int) -> Int) {
+    let isGIF = format == .gif
     let size = PixelSize(width: 1 + below(40), height: 1 + below(20))
-    let isDeep = below(5) == 0
-    let keepsHidden = below(4) == 0
-    let colors = Colors(below: below, isDeep: isDeep)
+    let isDeep = below(5) == 0 && !isGIF
+    let keepsHidden = below(4) == 0 && !isGIF
+    let timing: AnimationWriterOptions.Timing = isGIF && below(2) == 0 ? .exact : .browser
+    var colors = Colors(below: below, isDeep: isDeep, hasPalette: isGIF)
     var pixels = [UInt64](repeating: 0, count: size.area)
     if below(3) > 0 { pixels = pixels.map { _ in colors.color(below) } }
     var past: [[UInt64]] = []
     for _ in 0..<1 + below(10) {
+      if isGIF, below(4) == 0 { colors = Colors(below: below, isDeep: false, hasPalette: true) }
       let kind = below(8)
       if kind == 0, let earlier = past.last(where: { _ in below(2) == 0 }) {
         pixels = earlier
@@ -33,17 +36,18 @@ package struct RandomFilm {
       }
       past.append(pixels)
       let kept = keepsHidden ? pixels : pixels.map { $0 >> 48 == 0 ? 0 : $0 }
-      let delay = Self.delay(below)
+      let delay = isGIF && timing == .browser ? Self.longDelay(below) : Self.delay(below)
       frames.append(
         WritableFrame(bitmap: Self.bitmap(pixels, size, isDeep: isDeep), delay: delay))
-      add(kept, delay)
+      add(kept, ExactTime(delay))
     }
     options = AnimationWriterOptions(
-      playCount: below(2) == 0 ? .indefinite : .finite(1 + below(3)),
+      format: format, playCount: below(2) == 0 ? .indefinite : .finite(1 + below(3)),
       effort: [.fast, .balanced, .small][below(3)],
-      identicalFrames: below(2) == 0 ? .merge : .keep, keepsHiddenColors: keepsHidden,
+      identicalFrames: below(2) == 0 ? .merge : .keep, timing: timing,
+      keepsHiddenColors: keepsHidden, colors: isGIF ? .exact : .automatic,
       frameCount: below(3) == 0 ? frames.count : nil, parallelism: 1 + below(3))
-    if below(4) == 0 {
+    if below(4) == 0, !isGIF {
       draw(on: &pixels, size, colors, below)
       options.poster = Self.bitmap(pixels, size, isDeep: isDeep)
       poster = keepsHidden ? pixels : pixels.map { $0 >> 48 == 0 ? 0 : $0 }
@@ -60,17 +64,27 @@ package struct RandomFilm {
     }
   }
 
-  package init(seed: UInt64) {
+  package init(_ format: AnimationFormat = .apng, seed: UInt64) {
     var random = SplitMix64(seed: seed)
-    self.init { Int.random(in: 0..<$0, using: &random) }
+    self.init(format) { Int.random(in: 0..<$0, using: &random) }
   }
 
-  private mutating func add(_ pixels: [UInt64], _ delay: FrameDelay) {
+  private mutating func add(_ pixels: [UInt64], _ time: ExactTime) {
     if let last = shown.last, last.pixels == pixels {
-      shown[shown.count - 1].time = last.time + ExactTime(delay)
+      shown[shown.count - 1].time = last.time + time
     } else {
-      shown.append(Shown(pixels: pixels, time: ExactTime(delay)))
+      shown.append(Shown(pixels: pixels, time: time))
     }
+  }
+
+  /// Returns this film without the colours of transparent pixels.
+  private func forgettingHiddenColors() -> RandomFilm {
+    var film = RandomFilm(shown: [])
+    film.options = options
+    film.options.keepsHiddenColors = false
+    film.poster = poster.map(film.shownPixels)
+    for picture in shown { film.add(film.shownPixels(picture.pixels), picture.time) }
+    return film
   }
 
   /// Colours of one kind: few, grey, opaque, opaque or transparent, any.
@@ -79,10 +93,14 @@ package struct RandomFilm {
     let isDeep: Bool
     let some: [UInt64]
 
-    init(below: (Int) -> Int, isDeep: Bool) {
-      (kind, self.isDeep) = (below(6), isDeep)
+    /// - Parameter hasPalette: Whether there are at most 250 colours, all of them opaque or transparent.
+    init(below: (Int) -> Int, isDeep: Bool, hasPalette: Bool) {
+      (kind, self.isDeep) = (below(hasPalette ? 3 : 6), isDeep)
       let (kind, count) = (kind, [2, 3, 5, 17, 250][below(5)])
-      some = (0..<count).map { _ in Self.any(kind, isDeep: isDeep, below) }
+      some = (0..<count).map { _ in
+        let color = Self.any(kind, isDeep: isDeep, below)
+        return !hasPalette ? color : color >> 48 < 32768 ? 0 : color | 65535 << 48
+      }
     }
 
     func color(_ below: (Int) -> Int) -> UInt64 {
@@ -126,6 +144,12 @@ package struct RandomFilm {
     return FrameDelay(numerator: numerator, denominator: denominator)
   }
 
+  /// Returns a delay that browsers show as it is, which is at least 2 cs.
+  private static func longDelay(_ below: (Int) -> Int) -> FrameDelay {
+    let delay = Self.delay(below)
+    return delay.duration < .milliseconds(25) ? FrameDelay(numerator: 1, denominator: 30) : delay
+  }
+
   private static func bitmap(_ pixels: [UInt64], _ size: PixelSize, isDeep: Bool) -> Bitmap {
     Bitmap.drawn(size: size, format: isDeep ? .rgba16 : .rgba8) { y, row in
       for x in 0..<size.width {
@@ -143,17 +167,49 @@ package struct RandomFilm {
 
   /// The pixels of a bitmap with 16 bits per sample.
   private static func pixels(_ bitmap: Bitmap) -> [UInt64] {
+    let isDeep = bitmap.format == .rgba16
     var pixels: [UInt64] = []
     for y in 0..<bitmap.height {
       let row = bitmap.row(y)
       for x in 0..<bitmap.width {
         pixels.append(
           (0..<4).reduce(0) {
-            $0 | UInt64(row.load(UInt16.self, at: x * 8 + $1 * 2)) << ($1 * 16)
+            let sample =
+              isDeep
+              ? UInt64(row.load(UInt16.self, at: x * 8 + $1 * 2)) : UInt64(row[x * 4 + $1]) * 257
+            return $0 | sample << ($1 * 16)
           })
       }
     }
     return pixels
+  }
+
+  /// The defects that either decoder finds in the file that is written and, if `optimizing`, in the same file made
+  /// smaller; empty if there are none.
+  package func problems(optimizing: Bool) throws(AnimatedImageError) -> [String] {
+    guard let file = try fittingFile() else { return [] }
+    var problems = try problems(of: file)
+    guard optimizing else { return problems }
+    let sink = MemorySink()
+    _ = try AnimatedImage(bytes: file, options: DecodingOptions(keeps16Bit: true)).optimize(
+      to: sink,
+      options: OptimizingOptions(effort: options.effort, parallelism: options.parallelism))
+    problems += try forgettingHiddenColors().problems(of: sink.bytes).map { "optimized: \($0)" }
+    if sink.bytes.count > file.count { problems.append("\(sink.bytes.count) bytes") }
+    return problems
+  }
+
+  /// Writes the film. Returns nil if its pictures have more colours than palettes hold.
+  private func fittingFile() throws(AnimatedImageError) -> [UInt8]? {
+    do {
+      return try write()
+    } catch {
+      let colors = Set(shown.lazy.flatMap(\.pixels))
+      guard options.format == .gif, error.code == .unwritable, colors.count > 255 else {
+        throw error
+      }
+      return nil
+    }
   }
 
   /// Writes the film; returns the file.
@@ -166,40 +222,54 @@ package struct RandomFilm {
   }
 
   /// The defects of `file` that either decoder finds; empty if there are none.
-  package func problems(of file: [UInt8]) throws(AnimatedImageError) -> [String] {
+  private func problems(of file: [UInt8]) throws(AnimatedImageError) -> [String] {
     var problems: [String] = []
     for decoder in [PixelDecoder.fast, .reference] {
       let image = try AnimatedImage(
         bytes: file,
         options: DecodingOptions(
           damage: .strict, decoder: decoder, keeps16Bit: true, parallelism: 1))
-      if image.format != .apng { problems.append("\(decoder): \(image.format)") }
+      if image.format != options.format { problems.append("\(decoder): \(image.format)") }
       if image.playCount != options.playCount { problems.append("\(decoder): \(image.playCount)") }
       if !image.damage.isEmpty { problems.append("\(decoder): \(image.damage)") }
       var found = RandomFilm(shown: [])
       let reader = FrameReader(image)
       while let frame = try reader.next() {
         if let damage = frame.damage { problems.append("\(decoder): \(damage)") }
-        found.add(shownPixels(frame.bitmap), image.frames[frame.index].delay)
+        found.add(
+          shownPixels(Self.pixels(frame.bitmap)), ExactTime(image.frames[frame.index].delay))
       }
-      if found.shown.map(\.time) != shown.map(\.time) {
+      if !isShown(found.shown.map(\.time)) {
         problems.append("\(decoder): times \(found.shown.map(\.time)) for \(shown.map(\.time))")
-      } else if found.shown != shown {
-        let place = zip(found.shown, shown).enumerated().first { $1.0 != $1.1 }?.offset ?? -1
+      } else if let place = shown.indices.first(where: {
+        found.shown[$0].pixels != shown[$0].pixels
+      }) {
         problems.append("\(decoder): picture \(place)")
       }
       if (image.staticImage != nil) != (poster != nil) { problems.append("\(decoder): poster") }
-      if let poster, shownPixels(try image.renderStaticBitmap()) != poster {
+      if let poster, shownPixels(Self.pixels(try image.renderStaticBitmap())) != poster {
         problems.append("\(decoder): pixels of the poster")
       }
     }
     return problems
   }
 
+  /// Whether `times` are those of the film. Each picture of a GIF may begin up to a centisecond early or late.
+  private func isShown(_ times: [ExactTime]) -> Bool {
+    guard options.format == .gif, times.count == shown.count else {
+      return times == shown.map(\.time)
+    }
+    var error = ExactTime.zero
+    for (time, picture) in zip(times, shown) {
+      error = error + time - picture.time
+      if error < ExactTime(-1, 100) || ExactTime(1, 100) < error { return false }
+    }
+    return true
+  }
+
   /// The pixels that count: a colour that stands for transparent has no meaning unless hidden colours have one.
-  private func shownPixels(_ bitmap: Bitmap) -> [UInt64] {
-    let pixels = Self.pixels(bitmap)
-    return options.keepsHiddenColors ? pixels : pixels.map { $0 >> 48 == 0 ? 0 : $0 }
+  private func shownPixels(_ pixels: [UInt64]) -> [UInt64] {
+    options.keepsHiddenColors ? pixels : pixels.map { $0 >> 48 == 0 ? 0 : $0 }
   }
 
   private init(shown: [Shown]) { self.shown = shown }

@@ -356,6 +356,21 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `dropped colours of 16 bits do not stand in the way of 8 bits`() throws {
+    let samples: [UInt16] = [0x1234, 0x5678, 0x9abc, 0, 0x0101, 0x4242, 0xffff, 0xffff]
+    let deep = Bitmap.drawn(size: PixelSize(width: 2, height: 1), format: .rgba16) { _, row in
+      for (place, sample) in samples.enumerated() {
+        row.storeBytes(of: sample, toByteOffset: place * 2, as: UInt16.self)
+      }
+    }
+    #expect(try Self.form([deep]).last == 8)
+    var survey = ColorSurvey(keepsHiddenColors: true)
+    try survey.add(deep)
+    let kept = try Self.write(
+      [(deep, 100)], AnimationWriterOptions(survey: survey, keepsHiddenColors: true))
+    #expect(Self.header(kept.bytes).depth == 16)
+  }
+
   // MARK: Transparency
 
   @Test func `movement on a transparent background leaves neither trails nor holes`() throws {
