@@ -62,7 +62,13 @@ package final class GIFFrameSearch {
       }
     } else {
       for table in tables {
-        for attempt in attempts(table, work.rect) { try code(attempt, &best, isCancelled) }
+        var helps = true
+        for attempt in attempts(table, work.rect)
+        where attempt.rule.lookahead < Self.farLookahead || helps {
+          let length = best?.count
+          try code(attempt, &best, isCancelled)
+          helps = best?.count != length
+        }
       }
     }
     guard let best else { throw GIFFrameEncoder.tooManyColors }
@@ -289,7 +295,9 @@ package final class GIFFrameSearch {
       for lookahead in lookaheads(area).dropFirst() {
         var attempt = best.attempt
         attempt.rule.lookahead = lookahead
-        found.append(try candidate(best.table, attempt))
+        let new = try candidate(best.table, attempt)
+        found.append(new)
+        if new.byteCount >= best.byteCount { break }
       }
     }
     // For 220 GIFs, this selection takes less than half the time of encoding whole frames in all ways, and the files
@@ -302,11 +310,16 @@ package final class GIFFrameSearch {
     return found.allSatisfy { $0.byteCount < plain[0].byteCount * 99 / 100 } ? found : plain
   }
 
-  /// Returns the lookahead distances to try. No single distance gives the shortest result for all frames.
+  /// A lookahead that is tried only if a shorter one made the frame smaller. Trying it for all frames takes half as much
+  /// time again; files were 0.02 % smaller, and none more than 0.3 %.
+  private static let farLookahead = 8
+
+  /// Returns the lookahead distances to try, the shortest first. No single distance gives the shortest result for all
+  /// frames.
   private func lookaheads(_ area: Int) -> [Int] {
     switch depth {
     case .estimate: [0, 2]
-    case .all: area <= 1 << 20 ? [0, 2, 8] : [0, 2]
+    case .all: area <= 1 << 20 ? [0, 2, Self.farLookahead] : [0, 2]
     }
   }
 

@@ -82,14 +82,13 @@ struct GIFRecoding {
   /// true, a table without the new colours of each frame that does not fit. Returns nil in any case if the changed
   /// pixels of a single frame have more than 256 colours.
   ///
-  /// The colours of frames with few colours come first in the table, so that the pixels of such frames have small
-  /// indices.
+  /// The colours are in the order of ``ColorSets/order``.
   private static func colors(
     of image: AnimatedImage, partial: Bool, _ isCancelled: @Sendable () -> Bool
   ) throws(AnimatedImageError) -> (table: [UInt32], isComplete: Bool)? {
     let reader = FrameReader(image)
     var changed = FrameColors()
-    var uses: [UInt32: (least: Int, count: Int)] = [:]
+    var sets = ColorSets()
     var isComplete = true
     var last: Bitmap?
     for index in image.frames.indices {
@@ -99,22 +98,13 @@ struct GIFRecoding {
       guard let found = changed.required(by: FrameWork(picture: picture, base: last, rect: area))
       else { return nil }
       last = picture
-      let newCount = found.count(where: { uses[$0] == nil })
-      guard uses.count + newCount <= 256 else {
+      if !sets.add(found) {
         guard partial else { return nil }
         isComplete = false
-        continue
-      }
-      for word in found {
-        let use = uses[word] ?? (.max, 0)
-        uses[word] = (min(use.least, found.count), use.count + 1)
       }
     }
-    guard !uses.isEmpty else { return nil }
-    let table = uses.sorted {
-      ($0.value.least, -$0.value.count, $0.key) < ($1.value.least, -$1.value.count, $1.key)
-    }.map(\.key)
-    return (table, isComplete)
+    let table = sets.order()
+    return table.isEmpty ? nil : (table, isComplete)
   }
 
   // MARK: Writing

@@ -121,6 +121,17 @@ import ZoetropeTestSupport
     try Self.check(try Self.write(pictures), "300 colours")
   }
 
+  @Test func `in a shared table, each frame adds as few colours as possible`() {
+    var sets = ColorSets()
+    let frames: [[UInt32]] = [
+      [90, 91, 92, 93, 94], [1, 2, 3, 4, 5, 7], [4, 3, 2, 1], [7, 1, 2, 3], (0..<257).map { $0 },
+    ]
+    let fits = frames.map { sets.add($0) }
+    #expect(fits == [true, true, true, true, false])
+    // The first of the sets of four; the one colour that the other adds; the one that the set of six adds; the rest.
+    #expect(sets.order() == [1, 2, 3, 4, 7, 5, 90, 91, 92, 93, 94])
+  }
+
   @Test func `a sprite on a transparent background leaves no trail`() throws {
     let pictures = (0..<12).map { frame in
       Pictures.make(60, 40) { x, y in
