@@ -470,7 +470,7 @@ def test_an_error_of_a_long_call_keeps_nothing_alive(error):
         references.append(weakref.ref(thing))
         if error is KeyboardInterrupt:
             _thread.interrupt_main()
-            is_stopped.wait()
+            is_stopped.wait(60)
         raise ValueError
 
     def call():

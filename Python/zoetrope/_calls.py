@@ -59,8 +59,7 @@ def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] =
             if not is_stopped:
                 results.append(work())
         except BaseException as error:
-            if not is_stopped:
-                errors.append(error)
+            errors.append(error)
         is_done = True
         done.release()
 

@@ -48,7 +48,7 @@ struct PicturePreparation: Sendable {
   /// Returns `bitmap` in another format. Unless `keepsHiddenColors` is set, the colours of fully transparent pixels need
   /// not be exact.
   ///
-  /// - Throws: `parameter` if a colour of 16 bits does not fit in 8; `outOfMemory`.
+  /// - Throws: `parameter` if a colour that counts has 16 bits that do not fit in 8; `outOfMemory`.
   static func converted(
     _ bitmap: Bitmap, to format: PixelFormat, keepsHiddenColors: Bool
   ) throws(AnimatedImageError) -> Bitmap {

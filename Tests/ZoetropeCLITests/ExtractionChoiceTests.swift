@@ -33,7 +33,8 @@ import Testing
     ("--max -1", "--max must be at least 1"), ("-j -1", "--jobs must be a number"),
     ("--every -2", "--every must be at least 1"), ("--frames 2-1", "ranges must ascend"),
     ("--frames ::-1", "ranges must ascend"), ("--frames --max", "invalid"),
-    ("--time 5s", "a play takes 240 ms"), ("--fps 0", "invalid"), ("--fps 5 --frames 1", "--fps"),
+    ("--time 5s", "a play takes 240 ms"), ("--time 5s --fps 5", "a play takes 240 ms"),
+    ("--fps 0", "invalid"), ("--fps 5 --frames 1", "--fps"),
   ])
   func `a senseless value is reported`(_ options: String, _ text: String) throws {
     try withTool { tool in
@@ -70,6 +71,29 @@ import Testing
         "--max", "2")
       #expect(files.status == 0)
       #expect(try tool.list("o") == ["000-0000-80.png", "001-0080-80.png"])
+    }
+  }
+
+  @Test(arguments: [
+    ("80ms-200ms", [1, 1, 2], ["0-80", "1-120", "2-160"]), ("-41ms", [0, 1], ["0-0", "1-40"]),
+    ("190ms-", [2, 2], ["0-190", "1-230"]), ("50ms", [1], ["0-50"]),
+  ])
+  func `a part of a play is resampled from its start`(
+    _ time: String, _ frames: [Int], _ names: [String]
+  ) throws {
+    try withTool { tool in
+      let part = ["extract", "cat.gif", "--fps", "25", "--time", time]
+      let result = try tool.run(part + ["--format", "rgba", "-o", "-"])
+      #expect(result.status == 0)
+      #expect(result.output == frames.flatMap { gif.pixels($0) })
+      let files = try tool.run(part + ["-o", "o/{index}-{start_ms}.png", "--manifest", "m.csv"])
+      #expect(files.status == 0)
+      #expect(try tool.list("o") == names.map { "\($0).png" })
+      let starts = names.compactMap { $0.split(separator: "-").last }
+      let table = String(decoding: try tool.read("m.csv"), as: UTF8.self)
+      let rows = table.split(separator: "\n").dropFirst()
+      #expect(rows.count == starts.count)
+      for (row, start) in zip(rows, starts) { #expect(row.split(separator: ",").contains(start)) }
     }
   }
 

@@ -98,7 +98,7 @@ struct ExtractCommand: ZoetropeSubcommand {
 
     @Option(
       parsing: .unconditional,
-      help: "Write this many pictures per second; {index} counts them.")
+      help: "Write this many pictures per second of play or --time; {index} counts them.")
     var fps: PictureRate?
 
     @Option(
@@ -193,12 +193,12 @@ struct ExtractCommand: ZoetropeSubcommand {
       throw ValidationError("--cache stores composited frames; it cannot be combined with --raw")
     }
     if choosing.fps != nil {
-      guard selected.frames == nil, selected.time == nil, selected.every == 1, !writing.raw,
+      guard selected.frames == nil, selected.every == 1, !writing.raw,
         choosing.staticImage == .skip
       else {
         throw ValidationError(
-          "--fps resamples a whole play; it cannot be combined with --frames, --time, --every, "
-            + "--raw or --static; to resample a part, pipe `convert --time` into `extract --fps`")
+          "--fps resamples by time; it cannot be combined with --frames, --every, --raw or "
+            + "--static; use --time to choose a part")
       }
       guard writing.format != .ffconcat, choosing.pictures == .all else {
         throw ValidationError(
@@ -236,9 +236,11 @@ struct ExtractCommand: ZoetropeSubcommand {
     var cache = caching.settings
     cache.isQuiet = writing.quiet
     cache.reportsJSON = writing.progress == .json
+    var rate = choosing.fps
+    rate?.start = selected.selection.time?.start ?? .zero
     return ExtractRequest(
       inputs: inputs, output: OutputStream.canonicalName(writing.output),
-      selection: selected.selection, rate: choosing.fps,
+      selection: selected.selection, rate: rate,
       isRaw: writing.raw, rendering: scaling.rendering, format: writing.format,
       effort: writing.effort.effort, choice: choosing.pictures,
       background: writing.background.color, staticImage: choosing.staticImage,

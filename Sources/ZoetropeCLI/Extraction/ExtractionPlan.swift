@@ -91,18 +91,21 @@ struct ExtractionPlan {
         values.index = number
         values.timeMilliseconds = OutputTemplate.Values.milliseconds(
           rate.time(ofPicture: number))
-        values.delayMilliseconds = OutputTemplate.Values.milliseconds(rate.time(ofPicture: 1))
+        values.delayMilliseconds = OutputTemplate.Values.milliseconds(
+          rate.duration(ofPictures: 1))
       }
       outputs[number].path = FilePath(bytes: names.name(values))
     }
   }
 
-  /// Returns the index of the frame that is shown at each sample time of a play.
+  /// Returns the index of the frame that is shown at each sample time of a play, or of the selected part of it.
   private static func pictures(
     of image: AnimatedImage, at rate: PictureRate, _ request: ExtractRequest
   ) throws(CommandFailure) -> [Int] {
     let durations = image.frames.map { request.policy.shownDuration(of: $0.delay) }
-    if let frames = rate.frames(shownFor: durations, maximum: request.selection.maximum) {
+    if let frames = rate.frames(
+      shownFor: durations, until: request.selection.time?.end, maximum: request.selection.maximum)
+    {
       return frames
     }
     throw .usage(

@@ -91,6 +91,8 @@ struct PictureRate: Hashable, Sendable {
 
   let numerator: Int
   let denominator: Int
+  /// The start time of the first picture.
+  var start = Duration.zero
 
   init(numerator: Int, denominator: Int) {
     (self.numerator, self.denominator) = (numerator, denominator)
@@ -129,22 +131,30 @@ struct PictureRate: Hashable, Sendable {
   }
 
   /// Returns the start time of picture `number`.
-  func time(ofPicture number: Int) -> Duration {
+  func time(ofPicture number: Int) -> Duration { start + duration(ofPictures: number) }
+
+  /// Returns how long `count` pictures are shown.
+  func duration(ofPictures count: Int) -> Duration {
     let second: Int128 = 1_000_000_000_000_000_000
-    let time = Int128(number) * Int128(denominator) * second / Int128(numerator)
+    let time = Int128(count) * Int128(denominator) * second / Int128(numerator)
     return Duration(
       secondsComponent: Int64(time / second), attosecondsComponent: Int64(time % second))
   }
 
   /// Returns the index of the frame that each picture of a play shows, if frame `i` is shown for `durations[i]`.
   ///
+  /// - Parameter limit: The end of the last picture, or nil for the end of the play. There is at least one picture if
+  ///   the play reaches ``start``.
   /// - Returns: The indices for the first `maximum` pictures at most, or nil if these are more than ``mostPictures``.
-  func frames(shownFor durations: [Duration], maximum: Int) -> [Int]? {
+  func frames(
+    shownFor durations: [Duration], until limit: Duration? = nil, maximum: Int
+  ) -> [Int]? {
     var frames: [Int] = []
     var end = Duration.zero
     for (index, duration) in durations.enumerated() {
       end += duration
       while time(ofPicture: frames.count) < end {
+        if let limit, !frames.isEmpty, time(ofPicture: frames.count) >= limit { return frames }
         if frames.count == maximum { return frames }
         if frames.count == Self.mostPictures { return nil }
         frames.append(index)

@@ -82,7 +82,7 @@ struct GIFRecoding {
   /// true, a table without the new colours of each frame that does not fit. Returns nil in any case if the changed
   /// pixels of a single frame have more than 256 colours.
   ///
-  /// The colours are in the order of ``ColorSets/order``.
+  /// The colours are in the order of ``ColorSets/order(isCancelled:)``.
   private static func colors(
     of image: AnimatedImage, partial: Bool, _ isCancelled: @Sendable () -> Bool
   ) throws(AnimatedImageError) -> (table: [UInt32], isComplete: Bool)? {
@@ -98,12 +98,12 @@ struct GIFRecoding {
       guard let found = changed.required(by: FrameWork(picture: picture, base: last, rect: area))
       else { return nil }
       last = picture
-      if !sets.add(found) {
+      if !sets.add(found, area: area.size.area) {
         guard partial else { return nil }
         isComplete = false
       }
     }
-    let table = sets.order()
+    let table = try sets.order(isCancelled: isCancelled)
     return table.isEmpty ? nil : (table, isComplete)
   }
 

@@ -1,7 +1,7 @@
 /// Options of ``AnimatedImage/optimize(to:options:progress:)``.
 public struct OptimizingOptions: Sendable, Hashable {
   /// How much time is spent. Default: `balanced`, which uses estimates to choose how each frame is stored. `small`
-  /// tries all ways of storing each frame, and keeps the shortest result.
+  /// tries many ways of storing each frame, and keeps the shortest result.
   public var effort: EncodingEffort
   /// How much colours may differ from the original, from 0 to 200, as in ``AnimationWriterOptions/tolerance``. Default:
   /// 0, which is lossless.

@@ -99,7 +99,8 @@ package struct RandomFilm {
       let (kind, count) = (kind, [2, 3, 5, 17, 250][below(5)])
       some = (0..<count).map { _ in
         let color = Self.any(kind, isDeep: isDeep, below)
-        return !hasPalette ? color : color >> 48 < 32768 ? 0 : color | 65535 << 48
+        if !hasPalette { return color }
+        return color >> 48 < 32768 ? color & (1 << 48 - 1) : color | 65535 << 48
       }
     }
 
@@ -204,10 +205,8 @@ package struct RandomFilm {
     do {
       return try write()
     } catch {
-      let colors = Set(shown.lazy.flatMap(\.pixels))
-      guard options.format == .gif, error.code == .unwritable, colors.count > 255 else {
-        throw error
-      }
+      let isTooMuch = shown.contains { Set($0.pixels).count > 255 }
+      guard options.format == .gif, error.code == .unwritable, isTooMuch else { throw error }
       return nil
     }
   }
@@ -254,7 +253,7 @@ package struct RandomFilm {
     return problems
   }
 
-  /// Whether `times` are those of the film. Each picture of a GIF may begin up to a centisecond early or late.
+  /// Whether `times` are those of the film. Each picture of a GIF may begin up to half a centisecond early or late.
   private func isShown(_ times: [ExactTime]) -> Bool {
     guard options.format == .gif, times.count == shown.count else {
       return times == shown.map(\.time)
@@ -262,7 +261,7 @@ package struct RandomFilm {
     var error = ExactTime.zero
     for (time, picture) in zip(times, shown) {
       error = error + time - picture.time
-      if error < ExactTime(-1, 100) || ExactTime(1, 100) < error { return false }
+      if error < ExactTime(-1, 200) || ExactTime(1, 200) < error { return false }
     }
     return true
   }

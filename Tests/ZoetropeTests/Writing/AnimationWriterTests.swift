@@ -364,11 +364,20 @@ import ZoetropeTestSupport
       }
     }
     #expect(try Self.form([deep]).last == 8)
-    var survey = ColorSurvey(keepsHiddenColors: true)
-    try survey.add(deep)
-    let kept = try Self.write(
-      [(deep, 100)], AnimationWriterOptions(survey: survey, keepsHiddenColors: true))
-    #expect(Self.header(kept.bytes).depth == 16)
+    // The first frame limits the file to 8 bits.
+    let shallow = Pictures.make(2, 1) { _, _ in .black }
+    for format in [AnimationFormat.apng, .gif] {
+      let file = try Self.write(
+        [(shallow, 100), (deep, 100)], AnimationWriterOptions(format: format)
+      ).bytes
+      let found = try FrameReader(AnimatedImage(bytes: file)).frame(at: 1).bitmap
+      #expect(found[0, 0] == .clear)
+      #expect(found[1, 0] == RGBA(red: 1, green: 0x42, blue: 255, alpha: 255))
+    }
+    #expect {
+      try Self.write(
+        [(shallow, 100), (deep, 100)], AnimationWriterOptions(keepsHiddenColors: true))
+    } throws: { ($0 as? AnimatedImageError)?.code == .parameter }
   }
 
   // MARK: Transparency

@@ -121,15 +121,25 @@ import ZoetropeTestSupport
     try Self.check(try Self.write(pictures), "300 colours")
   }
 
-  @Test func `in a shared table, each frame adds as few colours as possible`() {
-    var sets = ColorSets()
-    let frames: [[UInt32]] = [
-      [90, 91, 92, 93, 94], [1, 2, 3, 4, 5, 7], [4, 3, 2, 1], [7, 1, 2, 3], (0..<257).map { $0 },
-    ]
-    let fits = frames.map { sets.add($0) }
-    #expect(fits == [true, true, true, true, false])
-    // The first of the sets of four; the one colour that the other adds; the one that the set of six adds; the rest.
-    #expect(sets.order() == [1, 2, 3, 4, 7, 5, 90, 91, 92, 93, 94])
+  @Test func `in a shared table, frames use few bits per pixel`() throws {
+    func order(_ frames: [(colors: [UInt32], area: Int)]) throws -> [UInt32] {
+      var sets = ColorSets()
+      for frame in frames { _ = sets.add(frame.colors, area: frame.area) }
+      return try sets.order { false }
+    }
+    // Each set adds as few colours as possible; of two that add equally many, the larger frame comes first.
+    #expect(
+      try order([
+        ([90, 91, 92, 93, 94], 1), ([1, 2, 3, 4, 5, 7], 1), ([1, 2, 3, 4], 1), ([7, 8, 9, 3], 2),
+      ]) == [3, 7, 8, 9, 1, 2, 4, 5, 90, 91, 92, 93, 94])
+    // Sets that grow one by one would push the colours of a large frame to the end.
+    let growing = (1...200).map { (colors: (0..<$0).map { UInt32($0) }, area: 1) }
+    let mixed = try order(growing + [([1000, 1001, 1002, 1003, 1004, 1005], 10_000)])
+    #expect(mixed.firstIndex(of: 1005).map { $0 < 16 } == true)
+    var full = ColorSets()
+    let fits = [full.add((0..<256).map { $0 }, area: 1), full.add([300], area: 1)]
+    #expect(fits == [true, false])
+    #expect(throws: AnimatedImageError.self) { try full.order { true } }
   }
 
   @Test func `a sprite on a transparent background leaves no trail`() throws {

@@ -15,9 +15,12 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `the bytes do not depend on the number of threads`() throws {
-    for seed in UInt64(5000)..<5100 {
-      var film = RandomFilm(seed: seed)
+  @Test(arguments: [(AnimationFormat.apng, 100), (.gif, 25)])
+  func `the bytes do not depend on the number of threads`(
+    films: (format: AnimationFormat, count: Int)
+  ) throws {
+    for seed in UInt64(5000)..<5000 + UInt64(films.count) {
+      var film = RandomFilm(films.format, seed: seed)
       film.options.parallelism = 1
       let one = try film.write()
       film.options.parallelism = 5
