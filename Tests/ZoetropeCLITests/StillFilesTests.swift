@@ -62,6 +62,17 @@ import Testing
     }
   }
 
+  @Test(arguments: ["still", "extract", "sheet", "convert", "optimize"])
+  func `a terminal does not get binary data`(command: String) throws {
+    try withFiles { tool in
+      var words = [command, "a.gif", "-o", "-"]
+      if command == "convert" { words += ["--format", "apng"] }
+      let terminal = try Pseudoterminal(Tool.program, words, directory: tool.directory)
+      #expect(terminal.end() == 2)
+      #expect(terminal.has("standard output is a terminal; redirect it"))
+    }
+  }
+
   @Test func `without an output they are drawn below each other, each in its own height`() throws {
     try withFiles { tool in
       let terminal = try Pseudoterminal(

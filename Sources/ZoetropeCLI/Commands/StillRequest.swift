@@ -185,6 +185,7 @@ struct StillFiles {
     identities = InputIdentities(inputs)
     let path = FilePath(bytes: argument)
     if argument == [UInt8(ascii: "-")] {
+      try OutputStream.checkTakesBinary()
       try identities.check(.standardOutput)
       destination = .stream(nil)
     } else if OutputStream.isNeeded(for: path) {

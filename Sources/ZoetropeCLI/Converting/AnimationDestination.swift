@@ -209,7 +209,9 @@ struct AnimationDestination: Hashable {
     var names = OutputNames()
     for (number, place) in places.enumerated() {
       switch place {
-      case .stream(nil): try identities.check(.standardOutput)
+      case .stream(nil):
+        try OutputStream.checkTakesBinary()
+        try identities.check(.standardOutput)
       case .stream(let path?): try identities.check(path)
       case .file(let path):
         // If `path` is a link, the file that it leads to is replaced, not the link itself.

@@ -179,6 +179,7 @@ extension ExtractRequest {
     if destination == .standardOutput, manifest == "-" {
       throw .usage("the frames and the manifest cannot both go to standard output")
     }
+    if destination == .standardOutput { try OutputStream.checkTakesBinary() }
     if destination.isStream, format == .y4m, inputs.count > 1 {
       throw .usage("a stream holds one video; add {stem} to the output name, or name a directory")
     }

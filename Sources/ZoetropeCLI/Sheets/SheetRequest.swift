@@ -59,6 +59,7 @@ struct SheetRequest: Hashable {
       throw .usage("the sheet and the atlas cannot both go to standard output")
     }
     try FileEnding.check(OutputTemplate(tokens: [.text(RawArguments.bytes(of: output))]), .png)
+    if output == "-" { try OutputStream.checkTakesBinary() }
     var names = OutputNames()
     for name in [output, atlas].compactMap({ $0 }) {
       guard name != "-" else {

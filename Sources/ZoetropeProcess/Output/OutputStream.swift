@@ -71,6 +71,12 @@ package struct OutputStream: Hashable, Sendable {
     }
   }
 
+  /// Throws if standard output is a terminal, which would draw binary data as rubbish.
+  package static func checkTakesBinary() throws(CommandFailure) {
+    guard isatty(STDOUT_FILENO) == 1 else { return }
+    throw .usage("standard output is a terminal; redirect it, or write to a file with -o FILE")
+  }
+
   /// Returns whether `path` can be written only in order, because it exists and is neither a regular file nor a
   /// directory.
   package static func isNeeded(for path: FilePath) -> Bool {
