@@ -2,6 +2,7 @@
 
 import errno
 import io
+import itertools
 import os
 import pickle
 import subprocess
@@ -750,3 +751,17 @@ def test_writers_cannot_be_copied():
 
     with pytest.raises(TypeError):
         copy.copy(zoetrope.Writer(io.BytesIO()))
+
+
+def test_durations_without_end(tmp_path):
+    frames = [np.full((2, 2), shade, np.uint8) for shade in (0, 90, 180)]
+    with pytest.raises(zoetrope.ParameterError, match="more durations, but 3 frames"):
+        zoetrope.save(tmp_path / "a.gif", frames, durations=itertools.repeat(0.1))
+    with pytest.raises(zoetrope.ParameterError, match="more durations, but 3 frames"):
+        zoetrope.save(tmp_path / "a.gif", iter(frames), durations=itertools.cycle([0.1, 0.2]))
+    with pytest.raises(zoetrope.ParameterError, match="2 durations, but more frames"):
+        zoetrope.save(tmp_path / "a.gif", iter(frames), durations=iter([0.1, 0.2]))
+    assert not list(tmp_path.iterdir())
+    zoetrope.save(tmp_path / "a.gif", iter(frames), durations=itertools.islice(itertools.repeat(0.1), 3))
+    with zoetrope.open(tmp_path / "a.gif") as animation:
+        assert animation.durations == (0.1, 0.1, 0.1)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import itertools
 from ctypes import byref, sizeof
 from typing import (
-    Any, Callable, Dict, Iterable, List, Literal, Mapping, Optional, Sequence, Sized, SupportsFloat, SupportsIndex,
+    Any, Callable, Dict, Iterable, Iterator, Literal, Mapping, Optional, Sequence, Sized, SupportsFloat, SupportsIndex,
     Tuple, Union,
 )
 
@@ -285,12 +286,22 @@ def save(
     if (durations is None) == (fps is None):
         raise parameter_error(
             "pass durations= or fps=" if durations is None else "pass either durations= or fps=, but not both")
-    delays: Optional[List[Tuple[int, int]]] = None
+    delays: Optional[Iterator[Tuple[int, int]]] = None
     delay = (0, 1)
     if fps is not None:
         delay = _delay(1 / exact_rate(fps), "1 / fps")
     elif isinstance(durations, Iterable) and getattr(durations, "ndim", 1) != 0:
-        delays = [_delay(value, "durations") for value in durations]
+        delays = (_delay(value, "durations") for value in durations)
+        if isinstance(frames, Sized):
+            # One too many is enough for the error, even if there is no end to them.
+            known = list(itertools.islice(delays, len(frames) + 1))
+            if len(known) != len(frames):
+                number = "more" if len(known) > len(frames) else str(len(known))
+                raise parameter_error(f"there are {number} durations, but {len(frames)} frames")
+            delays = iter(known)
+        elif isinstance(durations, Sized):
+            # Check them before anything is written.
+            delays = iter(list(delays))
     else:
         delay = _delay(durations, "durations")
     shape: Tuple[int, ...] = tuple(getattr(frames, "shape", ()))
@@ -300,25 +311,23 @@ def save(
         raise parameter_error(
             f"frames of shape {shape} may be one picture {kind} or {shape[0]} pictures in grey, {shape[2]} pixels "
             f"wide: for one picture, {one}; for pictures in grey, pass frames[..., None]")
-    is_known = isinstance(frames, Sized)
-    if is_known and delays is not None and len(delays) != len(frames):  # type: ignore[arg-type]
-        raise parameter_error(f"there are {len(delays)} durations, but {len(frames)} frames")  # type: ignore[arg-type]
     with Writer(
         destination, plays=plays, format=format, effort=effort, keep_identical=keep_identical,
         exact_delays=exact_delays, keep_hidden=keep_hidden, colors=colors, dithering=dithering, matte=matte,
         lossy=lossy, texts=texts, threads=threads,
     ) as writer:
-        if is_known and isinstance(frames, Sequence) or hasattr(frames, "__array_interface__"):
+        if isinstance(frames, Sequence) or hasattr(frames, "__array_interface__"):
             for frame in frames:
                 writer.survey(frame)
         count = 0
         for frame in frames:
             if delays is not None:
-                if count == len(delays):
+                following = next(delays, None)
+                if following is None:
                     raise parameter_error(f"there are {count} durations, but more frames")
-                delay = delays[count]
+                delay = following
             writer.append(frame, delay)
             count += 1
-        if delays is not None and count != len(delays):
-            raise parameter_error(f"there are {len(delays)} durations, but {count} frames")
+        if delays is not None and next(delays, None) is not None:
+            raise parameter_error(f"there are more durations, but {count} frames")
         return writer.finish()

@@ -213,7 +213,7 @@ public final class AnimationWriter: Sendable {
     request.storesRGBA = options.storesRGBA
     var reducer: ColorReducer?
     if let reduction = options.reduction, survey?.fits(reduction) != true {
-      var first = ColorReducer(reduction, survey: survey)
+      var first = ColorReducer(reduction, survey: survey, isCancelled: queue.hasEnded)
       request.colorTable = try first.table(for: bitmap)
       request.survey = nil
       reducer = first
@@ -236,7 +236,7 @@ public final class AnimationWriter: Sendable {
       let work = FrameWork(picture: picture, base: nil, rect: PixelRect(size))
       try queue.submit(
         EncodingQueue.Job(
-          work: work, delay: FrameDelay(centiseconds: 0), disposal: .keep, index: nil))
+          work, delay: FrameDelay(centiseconds: 0), disposal: .keep, index: nil))
     }
     return FramePipeline(options, preparation: preparation, reducer, encoder)
   }

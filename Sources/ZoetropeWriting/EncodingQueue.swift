@@ -14,6 +14,11 @@ final class EncodingQueue: Sendable {
     var disposal: DisposalMethod
     /// The index of the appended frame, or nil for the static image, which is not a frame.
     var index: Int?
+
+    init(_ work: FrameWork, delay: FrameDelay, disposal: DisposalMethod, index: Int?) {
+      (self.work, self.delay, self.disposal, self.index) = (work, delay, disposal, index)
+      self.work.isCleared = disposal == .background
+    }
   }
 
   fileprivate struct State {

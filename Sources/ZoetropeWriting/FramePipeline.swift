@@ -167,7 +167,7 @@ struct FramePipeline: Sendable {
       rect: disposal == .keep ? PixelRect(x: 0, y: 0, width: 1, height: 1) : work.rect)
     return stored.enumerated().map { place, delay in
       EncodingQueue.Job(
-        work: place == 0 ? work : again, delay: delay,
+        place == 0 ? work : again, delay: delay,
         disposal: place == stored.count - 1 ? disposal : .keep,
         index: pending.index)
     }

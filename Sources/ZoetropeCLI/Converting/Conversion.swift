@@ -64,7 +64,10 @@ struct Conversion {
     if plan.canvasSize != plan.crop.size { departures.append(.scaled) }
     if plan.isLossy { departures.append(.lossy) }
     if plan.reducesColors { departures.append(.colors) }
-    if plan.partialAlphaShare > 0 { departures.append(.transparency(plan.partialAlphaShare)) }
+    if plan.partialAlphaShare > 0 {
+      departures.append(
+        .transparency(plan.partialAlphaShare, isMatte: options.transparency.isMatte))
+    }
     if format == .gif, image.staticImage != nil { departures.append(.staticImage) }
     if budgeted?.losesMetadata == true || format == .gif && image.metadata.hasMoreThanGIF {
       departures.append(.metadata)
@@ -175,8 +178,9 @@ enum Departure: Hashable {
   case metadata
   /// Colours are reduced to those of a palette.
   case colors
-  /// Partly transparent pixels, which are this share of all pixels, become opaque or fully transparent.
-  case transparency(Double)
+  /// Partly transparent pixels, which are this share of all pixels, are blended with a matte, or become opaque or fully
+  /// transparent.
+  case transparency(Double, isMatte: Bool)
 
   static func ofTimes(_ mergedCount: Int, isExact: Bool, keepsDuration: Bool) -> [Departure] {
     if mergedCount > 0 { return [.dropped(mergedCount, keepsDuration: keepsDuration)] }
@@ -192,14 +196,16 @@ enum Departure: Hashable {
     case .frames(1): "1 frame dropped for the site"
     case .frames(let count): "\(count) frames dropped for the site"
     case .rounded(let keepsDuration):
-      "delays rounded, total duration \(keepsDuration ? "kept" : "longer")"
+      "delays rounded, total duration \(keepsDuration ? "kept to within 5 ms" : "longer")"
     case .dropped(let count, let keepsDuration):
       "\(count) frame\(count == 1 ? "" : "s") dropped as too short to be shown, "
-        + "total duration \(keepsDuration ? "kept" : "longer")"
+        + "total duration \(keepsDuration ? "kept to within 5 ms" : "longer")"
     case .staticImage: "static image left out"
     case .metadata: "metadata left out"
     case .colors: "colours reduced"
-    case .transparency: "partly transparent pixels made opaque or transparent"
+    case .transparency(_, let isMatte):
+      "partly transparent pixels "
+        + (isMatte ? "blended with the matte" : "made opaque or transparent")
     }
   }
 

@@ -20,6 +20,8 @@ struct ConversionReport {
   var damage: [Damage] = []
   /// The part of the crop rectangle that is on the canvas, or nil if the whole rectangle is on the canvas.
   var clipped: PixelRect?
+  /// Whether the pictures of the output have more pixels than those of the input.
+  var isEnlarged = false
   /// Whether the report is a plan, which lists every frame.
   let isPlan: Bool
 
@@ -50,7 +52,7 @@ struct ConversionReport {
   /// Prints warnings about effects that the user may not expect.
   func warn() {
     let name = (input?.name ?? output.text).sanitized
-    for case .transparency(let share) in departures {
+    for case .transparency(let share, isMatte: false) in departures {
       let percent = max(share * 100, 0.1)
       let number = percent < 10 ? "\((percent * 10).rounded(.down) / 10)" : "\(Int(percent))"
       FileDescriptor.note(
@@ -61,10 +63,10 @@ struct ConversionReport {
       FileDescriptor.note(
         "zoetrope: warning: \(name): --crop reaches beyond the canvas; only \(clipped) is kept\n")
     }
-    if let byteCount, departures.contains(.scaled), byteCount > inputByteCount {
+    if let byteCount, departures.contains(.scaled), !isEnlarged, byteCount > inputByteCount {
       FileDescriptor.note(
-        "zoetrope: warning: \(name): the output is larger than the input, since scaling adds colours; "
-          + "--colors 32, --dither none or --filter nearest makes it smaller\n")
+        "zoetrope: warning: \(name): the output is larger than the input, since scaled pixels compress "
+          + "worse; --colors 32, --dither none or --filter nearest may make it smaller\n")
     }
   }
 

@@ -90,6 +90,7 @@ struct ConvertRequest: Hashable {
       inputByteCount: image.byteCount, size: conversion.size, playCount: conversion.playCount,
       steps: conversion.steps, departures: conversion.departures, damage: conversion.damage,
       isPlan: isPlan)
+    report.isEnlarged = conversion.size.area > image.canvasSize.area
     if let crop = self.edits.crop, !PixelRect(image.canvasSize).contains(crop) {
       report.clipped = PixelRect(image.canvasSize).intersection(crop)
     }
@@ -164,7 +165,8 @@ extension UploadPreset {
       "leave out --pin fps, or keep fewer with --frames"
     case (.outputSides, _) where isPinned: "leave out --pin size"
     case (.outputDuration, _):
-      "shorten it with --time, or speed it up with --duration \(seconds ?? 0)s"
+      "shorten it with --time, speed it up with --duration \(seconds ?? 0)s"
+        + (plays == nil ? "" : ", or leave out --plays")
     case (.outputFrames, _): "choose an animation with more frames"
     case (.outputSides, .exactly(let width, let height)):
       "--size \(width)x\(height) --fit fill crops them"

@@ -39,6 +39,8 @@ struct OptimizeRequest: Hashable {
   ) throws(CommandFailure) -> (ExitStatus, Delivery, bytes: (before: Int, after: Int)?) {
     let image = try input.open(options)
     try destination.check(place, holds: image.format)
+    let isInPlace =
+      if case .file(let path) = destination.places[place] { input.isFile(at: path) } else { false }
     var result: OptimizedAnimation?
     let written = try AnimationWriting(
       place: destination.places[place], isReplacing: isForced, name: input.name,
@@ -46,8 +48,8 @@ struct OptimizeRequest: Hashable {
     ).write(frameCount: image.frames.count) { (sink, progress) throws(AnimatedImageError) in
       let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
       let found = try image.optimize(
-        to: sink, options: optimizing, byteLimit: byteLimit, isCancelled: isCancelled,
-        progress: progress)
+        to: sink, options: optimizing, byteLimit: byteLimit, isInPlace: isInPlace,
+        isCancelled: isCancelled, progress: progress)
       result = found
       return WrittenAnimation(
         byteCount: found.byteCount, frameCount: found.frameCount, mergedCount: 0)
@@ -60,7 +62,7 @@ struct OptimizeRequest: Hashable {
     }
     let report = OptimizeReport(
       input: input, output: destination.name(of: place), format: image.format, result: result,
-      damage: damage)
+      isInPlace: isInPlace, damage: damage)
     let delivery = try reporting.tell(
       text: report.text, json: report.json,
       isOutputStandard: destination.places[place] == .stream(nil))
@@ -77,6 +79,7 @@ private struct OptimizeReport {
   let output: FileName
   let format: AnimationFormat
   let result: OptimizedAnimation
+  let isInPlace: Bool
   let damage: [Damage]
 
   private var isDamaged: Bool { damage.contains { !$0.kind.isTolerated } }
@@ -88,10 +91,13 @@ private struct OptimizeReport {
       + "\(ConversionReport.sizes(result.sourceByteCount, result.byteCount)), \(frames); "
       + (result.isCopy
         ? isDamaged
-          ? "damaged, copied as it is"
-          : format == .png ? "a still picture, copied as it is" : "copied, no smaller file found"
+          ? "damaged, \(copied) as it is"
+          : format == .png
+            ? "a still picture, \(copied) as it is" : "\(copied), no smaller file found"
         : departures.isEmpty ? "exact" : departures.map(\.words).joined(separator: ", ")) + "\n"
   }
+
+  private var copied: String { isInPlace ? "left" : "copied" }
 
   private var departures: [Departure] {
     (result.tolerance > 0 ? [.lossy] : []) + (result.colors == nil ? [] : [.colors])

@@ -10,6 +10,8 @@ final class FilePictures: PictureSupply {
   let size: PixelSize
   /// The metadata of the first picture.
   let metadata: AnimationMetadata
+  /// Whether any picture has 16 bits per sample.
+  let isDeep: Bool
   /// The number of bytes of all files together.
   let byteCount: Int
   /// The picture that was read last.
@@ -41,6 +43,7 @@ final class FilePictures: PictureSupply {
     }
     guard let first else { throw .usage("there are no pictures") }
     (size, metadata, self.byteCount) = (first.canvasSize, first.metadata, byteCount)
+    self.isDeep = isDeep
     self.options.keeps16Bit = isDeep
   }
 

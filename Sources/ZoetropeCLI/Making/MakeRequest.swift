@@ -88,7 +88,9 @@ struct MakeRequest: Hashable {
     }
     if assembly.findings.reducesColors { departures.append(.colors) }
     if assembly.findings.partialAlphaShare > 0 {
-      departures.append(.transparency(assembly.findings.partialAlphaShare))
+      departures.append(
+        .transparency(
+          assembly.findings.partialAlphaShare, isMatte: options.transparency.isMatte))
     }
     var report = ConversionReport(
       input: nil, output: destination.name(of: 0), format: format,

@@ -6,6 +6,9 @@ package struct FrameWork: Sendable {
   package var base: Bitmap?
   /// A rectangle that covers all pixels in which ``picture`` differs from ``base``. The rectangle is never empty.
   package var rect: PixelRect
+  /// Whether the frame's rectangle becomes transparent after the frame. Some players fill the rectangle with a colour
+  /// instead, unless the frame has a transparent index.
+  package var isCleared = false
   /// An existing frame whose bytes may be copied instead of encoding the picture, or nil if there is none.
   package var source: SourceFrame?
 

@@ -175,7 +175,8 @@ package final class GIFFrameCompressor: FrameCompressing, @unchecked Sendable {
     }
     var bytes: [UInt8] = []
     try encoder.append(
-      work.picture, over: work.base, .init(work.rect, disposal: .keep, delay: 0), to: &bytes,
+      work.picture, over: work.base,
+      .init(work.rect, disposal: work.isCleared ? .background : .keep, delay: 0), to: &bytes,
       isCancelled: isCancelled)
     return CodedFrame(bytes: bytes, blend: .over)
   }

@@ -58,7 +58,8 @@ package final class GIFFrameEncoder {
     guard let colors = try colors(of: picture, over: canvas, in: rect) else {
       throw Self.tooManyColors
     }
-    let table = choose(colors)
+    var table = choose(colors)
+    if placement.disposal == .background { addTransparent(to: &table) }
     var greatest: UInt8 = 0
     for color in colors.indices { greatest = max(greatest, table.indices[color]) }
     let indices = indices(in: rect.size, through: table.indices)
@@ -158,6 +159,19 @@ package final class GIFFrameEncoder {
       choice.local.append(RGBA.black.word)
     }
     return choice
+  }
+
+  /// Adds a transparent index if there is room for one. No pixel uses it, but Pillow and ffmpeg clear the rectangle of a
+  /// frame without one to a colour.
+  private func addTransparent(to table: inout TableChoice) {
+    guard table.transparent == nil else { return }
+    if table.local.isEmpty {
+      let used = Set(table.indices)
+      table.transparent = (0..<globalCount).lazy.map { UInt8($0) }.first { !used.contains($0) }
+    } else if table.local.count < 256 {
+      table.transparent = UInt8(table.local.count)
+      table.local.append(RGBA.black.word)
+    }
   }
 
   /// Returns the colours of ``difference(of:over:in:)``, where 0 represents unchanged pixels, and stores the pixels'

@@ -22,6 +22,8 @@ package final class GIFFrameSearch {
   private let globalIndices: [UInt32: UInt8]
   private let search = LZWSearch()
   private var colors = FrameColors()
+  /// Whether the frame should have a transparent index even if no pixel needs it; see ``FrameWork/isCleared``.
+  private var isCleared = false
   /// Two versions of the frame's indices. In ``drawn``, each pixel has the index of its colour. In ``kept``, pixels
   /// that may be left unchanged have the transparent index instead.
   private var drawn: [UInt8] = []
@@ -46,6 +48,7 @@ package final class GIFFrameSearch {
     _ work: FrameWork, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [UInt8] {
     try colors.collect(work)
+    isCleared = work.isCleared
     var best: [UInt8]?
     if let source = work.source {
       best =
@@ -98,7 +101,14 @@ package final class GIFFrameSearch {
 
   private func tables() -> [Table] {
     var found: [Table] = []
-    if let table = globalChoice() { found.append(table) }
+    if let table = globalChoice() {
+      if isCleared, table.transparent == nil, let local = localChoice(withOptional: true),
+        local.transparent != nil
+      {
+        return [local]
+      }
+      found.append(table)
+    }
     // A local table takes space, so it is tried only if it saves at least one bit per index, or two for an estimate.
     let least = depth == .all ? 1 : 2
     if let bits = found.first?.codeSize, bits < 2 + least { return found }
@@ -122,7 +132,7 @@ package final class GIFFrameSearch {
       isTaken[Int(index)] = true
       if required { isRequired[Int(index)] = true }
     }
-    guard colors.hasUnchanged || colors.needsTransparency else { return table }
+    guard colors.hasUnchanged || colors.needsTransparency || isCleared else { return table }
     if let free = isTaken.firstIndex(of: false) ?? isRequired.firstIndex(of: false) {
       table.transparent = UInt8(free)
       for color in table.indices.indices where table.indices[color] == UInt8(free) {
@@ -139,7 +149,7 @@ package final class GIFFrameSearch {
   /// - Parameter withOptional: Whether the table includes the colours that only unchanged pixels have, so that these
   ///   pixels can be drawn too.
   private func localChoice(withOptional: Bool) -> Table? {
-    let mayStay = colors.hasUnchanged || colors.needsTransparency
+    let mayStay = colors.hasUnchanged || colors.needsTransparency || isCleared
     if withOptional, colors.isIncomplete { return nil }
     var table = Table(indices: [UInt8?](repeating: nil, count: colors.words.count))
     for wanted in withOptional ? [true, false] : [true] {
@@ -197,6 +207,7 @@ package final class GIFFrameSearch {
     return ways(hasChoice: hasChoice).flatMap { way in
       let usesTransparent =
         way != .color || colors.needsTransparency || colors.isIncomplete || table.lacksColor
+        || isCleared
       let greatest =
         switch way {
         case .color: drawnGreatest

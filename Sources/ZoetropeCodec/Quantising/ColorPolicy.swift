@@ -79,6 +79,9 @@ public struct Transparency: Sendable, Hashable {
 
   package let kind: Kind
 
+  /// Whether partly transparent pixels are blended with a colour.
+  package var isMatte: Bool { if case .matte = kind { true } else { false } }
+
   /// The choice that keeps partly transparent pixels, for a format that supports them.
   package static let kept = Self(kind: .kept)
 

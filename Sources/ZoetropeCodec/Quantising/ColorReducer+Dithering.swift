@@ -11,6 +11,7 @@ extension ColorReducer {
     let stride = buffer.bytesPerRow
     var bytes = buffer.mutableBytes
     for y in area.y..<area.maxY {
+      try checkCancellation()
       var target = bytes._mutatingExtracting(y * stride..<y * stride + picture.width * 4)
       body(picture.row(y), y, &target)
     }

@@ -12,6 +12,8 @@ package struct ColorReducer: Sendable {
   }
 
   private let reduction: ColorReduction
+  /// Polled for each row, because mapping the pixels of a large picture takes seconds.
+  private let isCancelled: @Sendable () -> Bool
   /// The palette of the whole animation, or nil until it is known.
   private var common: PaletteMapper?
   /// The palette of the current scene, or nil if the common palette suits the scene.
@@ -28,9 +30,15 @@ package struct ColorReducer: Sendable {
 
   /// Creates a reducer.
   ///
-  /// - Parameter survey: The colours of all pictures, or nil if they are not known.
-  package init(_ reduction: ColorReduction, survey: ColorSurvey? = nil) {
+  /// - Parameters:
+  ///   - survey: The colours of all pictures, or nil if they are not known.
+  ///   - isCancelled: A closure that returns true to end the work early. The method at work then throws `cancelled`.
+  package init(
+    _ reduction: ColorReduction, survey: ColorSurvey? = nil,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) {
     self.reduction = reduction
+    self.isCancelled = isCancelled
     if let histogram = survey?.histogram, !histogram.isEmpty {
       common = mapper(histogram)
     }
@@ -44,7 +52,8 @@ package struct ColorReducer: Sendable {
     var partialCount = 0
     let picture = try first.flattened(reduction.transparency, in: all, partialCount: &partialCount)
     if fits(picture, from: nil, in: all) { return nil }
-    let mapper = common ?? palette(for: picture, from: nil, in: all)
+    let mapper =
+      if let common { common } else { try palette(for: picture, from: nil, in: all) }
     common = mapper
     if reduction.keepsAlpha { return mapper.palette }
     let count = 1 << (Int.bitWidth - mapper.palette.count.leadingZeroBitCount)
@@ -156,6 +165,10 @@ package struct ColorReducer: Sendable {
     }
   }
 
+  func checkCancellation() throws(AnimatedImageError) {
+    if isCancelled() { throw AnimatedImageError(.cancelled, "stopped while reducing colours") }
+  }
+
   private func mapper(_ histogram: ColorHistogram) -> PaletteMapper {
     // One entry is reserved for unchanged or transparent pixels.
     mapper(PaletteFinder.palette(of: histogram, count: reduction.limit - 1))
@@ -171,13 +184,14 @@ package struct ColorReducer: Sendable {
   /// pixels.
   private func palette(
     for picture: Bitmap, from before: Bitmap?, in area: PixelRect
-  ) -> PaletteMapper {
+  ) throws(AnimatedImageError) -> PaletteMapper {
     // If there are few colours, use exactly those.
     let few = Self.distinctColors(picture, from: nil, in: area).colors
     if !few.isEmpty, few.count < reduction.limit { return mapper(few) }
     var histogram = ColorHistogram()
     let (below, hasBase) = (before ?? picture, before != nil)
     for y in area.y..<area.maxY {
+      try checkCancellation()
       let (row, old) = (picture.row(y), below.row(y))
       for x in area.x..<area.maxX {
         let word = row.load(UInt32.self, at: x &* 4)
@@ -194,7 +208,10 @@ package struct ColorReducer: Sendable {
     _ picture: Bitmap, from before: Bitmap? = nil, on canvas: Bitmap? = nil, area: PixelRect
   ) throws(AnimatedImageError) -> Bitmap {
     // The mapper is moved out of `self`, so that changing it does not copy its cells.
-    var common = common.take() ?? palette(for: picture, from: before, in: area)
+    var common =
+      if let common = common.take() { common } else {
+        try palette(for: picture, from: before, in: area)
+      }
     var (result, error) = try draw(picture, from: before, on: canvas, area, &common)
     self.common = common
     if error.inexactCount > 0 { reducedCount += 1 }
@@ -213,7 +230,7 @@ package struct ColorReducer: Sendable {
       return result
     }
     guard error.mean > max(2 * expected, error.tolerable) else { return result }
-    var fresh = palette(for: picture, from: before, in: area)
+    var fresh = try palette(for: picture, from: before, in: area)
     let (other, otherError) = try draw(picture, from: before, on: canvas, area, &fresh)
     if otherError.mean * 2 < error.mean {
       (scene, self.expected) = (fresh, otherError.mean)

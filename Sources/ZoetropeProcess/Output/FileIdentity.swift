@@ -19,6 +19,14 @@ struct FileIdentity: Hashable, Sendable {
   }
 }
 
+extension InputFile {
+  /// Returns whether the input is the file at `path`, even under another name or through links.
+  package func isFile(at path: FilePath) -> Bool {
+    guard let source = self.path, let identity = FileIdentity(at: path) else { return false }
+    return identity == FileIdentity(at: source)
+  }
+}
+
 /// The files that a command reads and must not overwrite.
 package struct InputIdentities {
   private var names: [FileIdentity: String] = [:]
@@ -37,9 +45,7 @@ package struct InputIdentities {
 
   /// Throws if `path` is an input other than `own`. The file of `own` may be replaced once it has been read.
   package func check(_ path: FilePath, unless own: InputFile?) throws(CommandFailure) {
-    let identity = FileIdentity(at: path)
-    if let identity, let source = own?.path, identity == FileIdentity(at: source) { return }
-    try check(identity, name: "\(path)")
+    if own?.isFile(at: path) != true { try check(path) }
   }
 
   /// Throws if `stream` writes to a file that is an input of the command.

@@ -24,6 +24,8 @@ package struct UploadPreset: Sendable, Hashable {
   /// The maximum duration of one play, in seconds.
   package var seconds: Int? = nil
   package var playCount: PlayCount? = nil
+  /// The allowed numbers of plays. All plays together take at most ``seconds``.
+  package var plays: ClosedRange<Int>? = nil
   /// Whether an APNG has to store RGBA, because iOS shows only a still picture of an APNG with a palette (Signal-iOS
   /// issue 4611).
   package var needsRGBA = false
@@ -55,7 +57,7 @@ package struct UploadPreset: Sendable, Hashable {
     UploadPreset(
       name: "line-sticker", summary: "APNG, 320x270, 300 kB, 5 to 20 frames, 4 s",
       formats: [.apng], size: .touching(320, 270), byteLimit: 300_000, frames: 5...20, seconds: 4,
-      needsRGBA: true,
+      plays: 1...4, needsRGBA: true,
       source: "https://creator.line.me/en/guideline/animationsticker/", date: "2026-11-26"),
     UploadPreset(
       name: "imessage-small", summary: "APNG or GIF, 300x300, 500 kB", formats: [.apng, .gif],
@@ -111,6 +113,22 @@ extension UploadPreset {
         "one play takes \((duration * 100).rounded() / 100) s, but at most \(seconds) s are allowed",
         LimitExcess(
           .outputDuration, asked: Int(min(duration * 1e9, 1e18)), allowed: seconds * 1_000_000_000))
+    }
+    if let plays, let seconds, duration > 0 {
+      let most = min(plays.upperBound, max(Int(Double(seconds) / duration), 1))
+      let isChosen = edits.contains { if case .playCount = $0.kind { true } else { false } }
+      if case .finite(1...most) = line.playCount {
+      } else if !isChosen {
+        edits.append(.playCount(.finite(most)))
+      } else {
+        let count = if case .finite(let count) = line.playCount { Double(count) } else { 1e9 }
+        throw refusal(
+          "only \(plays.lowerBound) to \(plays.upperBound) plays, of at most \(seconds) s in all, "
+            + "are allowed",
+          LimitExcess(
+            .outputDuration, asked: Int(min(count * duration * 1e9, 1e18)),
+            allowed: seconds * 1_000_000_000))
+      }
     }
     if let frames {
       guard frameCount >= frames.lowerBound else {

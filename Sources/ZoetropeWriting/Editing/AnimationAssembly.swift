@@ -1,5 +1,7 @@
 /// A source of the pictures of an animation whose frames are all encoded again.
 package protocol PictureSupply {
+  /// Whether the sources of the pictures have 16 bits per sample.
+  var isDeep: Bool { get }
   /// Returns the picture with the given index. All calls with the same index return equal pictures.
   func picture(_ index: Int) throws(AnimatedImageError) -> CompositedFrame
 }
@@ -18,7 +20,8 @@ package struct AnimationAssembly {
   package struct Findings: Sendable {
     /// The damage found while decoding pictures.
     package fileprivate(set) var damage: [Damage] = []
-    /// Whether the colours of some frames have to be reduced.
+    /// Whether the colours of some frames have to be reduced. True for sources with 16 bits per sample if the format
+    /// holds 8, even if no sample needs more than 8.
     package fileprivate(set) var reducesColors = false
     /// Of all pixels in the changed rectangles, the share that are partly transparent and become opaque or fully
     /// transparent.
@@ -80,6 +83,7 @@ package struct AnimationAssembly {
     if let reduction {
       findings.reducesColors =
         !survey.fits(reduction) && (findings.reducesColors || reduction.colors != .automatic)
+        || pictures.isDeep
       findings.partialAlphaShare = Double(partialCount) / Double(max(pixelCount, 1))
     } else if options.format.hasPalettes {
       _ = try write(to: DiscardingSink()) { _ in }
@@ -151,19 +155,21 @@ package final class ImagePictures: PictureSupply {
   private let isCancelled: @Sendable () -> Bool
   /// The size of the pictures.
   package let size: PixelSize
+  package let isDeep: Bool
   private var last: CompositedFrame?
 
   /// Creates a supply of the pictures of `image`, cropped to `crop` and then scaled as `rendering` requests.
   ///
-  /// - Parameter isDeep: Whether pictures keep 16 bits per sample if the file has them.
+  /// - Parameter keeps16Bit: Whether pictures keep 16 bits per sample if the file has them.
   package init(
-    _ image: AnimatedImage, crop: PixelRect, _ rendering: Rendering?, isDeep: Bool,
+    _ image: AnimatedImage, crop: PixelRect, _ rendering: Rendering?, keeps16Bit: Bool,
     isCancelled: @escaping @Sendable () -> Bool
   ) {
     var image = image
     // Decode at the file's depth, so that pixels are exact. Drop a frame that was decoded during opening, because it
     // may have another depth.
-    image.options.keeps16Bit = isDeep && image.header.format != .gif && image.header.bitDepth == 16
+    isDeep = image.header.format != .gif && image.header.bitDepth == 16
+    image.options.keeps16Bit = keeps16Bit && isDeep
     image.state = ReadingState()
     (self.image, self.crop, self.rendering) = (image, crop, rendering)
     self.isCancelled = isCancelled

@@ -144,8 +144,9 @@ struct GIFEditWriter: EditWriting {
     _ output: inout EditOutput
   ) throws(AnimatedImageError) {
     try writeExtras(before: step.source, &output)
-    let coded = try compressor.encode(
-      FrameWork(picture: picture, base: below, rect: drawing.rect), isCancelled: isCancelled)
+    var work = FrameWork(picture: picture, base: below, rect: drawing.rect)
+    work.isCleared = drawing.disposal == .background
+    let coded = try compressor.encode(work, isCancelled: isCancelled)
     try output.append(
       coded.bytes(
         delay: UInt16(clamping: step.delay.numerator), disposal: drawing.disposal))

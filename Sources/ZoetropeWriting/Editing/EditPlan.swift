@@ -111,7 +111,8 @@ public struct EditPlan: Sendable {
     return plan
   }
 
-  /// Whether the colours of some frames are reduced because the format cannot hold them.
+  /// Whether the colours of some frames are reduced because the format cannot hold them. Always true if samples of 16
+  /// bits are stored in 8.
   public var reducesColors: Bool { rewriting?.findings.reducesColors ?? false }
   /// Whether the plan allows pixels to take similar colours.
   package var isLossy: Bool { (rewriting?.options.tolerance ?? 0) > 0 }

@@ -65,7 +65,7 @@ package struct PictureRewriting: Sendable {
       writing.colors = .limited(to: 256)
     }
     let pictures = ImagePictures(
-      image, crop: crop, rendering, isDeep: writing.reduction == nil, isCancelled: isCancelled)
+      image, crop: crop, rendering, keeps16Bit: writing.reduction == nil, isCancelled: isCancelled)
     size = pictures.size
     writing.size = size
     if format.writable?.hasPoster == true { writing.poster = try pictures.poster() }
@@ -128,7 +128,7 @@ package struct PictureRewriting: Sendable {
     _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
     let pictures = ImagePictures(
-      image, crop: crop, rendering, isDeep: options.reduction == nil, isCancelled: isCancelled)
+      image, crop: crop, rendering, keeps16Bit: options.reduction == nil, isCancelled: isCancelled)
     return try AnimationAssembly(
       pictures, frames: frames, options: options, findings: findings, isCancelled: isCancelled
     ).write(to: sink, progress: progress)

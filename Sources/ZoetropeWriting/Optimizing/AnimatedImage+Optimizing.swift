@@ -27,10 +27,12 @@ extension AnimatedImage {
 
   /// Does the same as ``optimize(to:options:progress:)``, but on the calling thread.
   ///
-  /// - Parameter byteLimit: The maximum size of the file in bytes, or nil for no limit. Pictures may change to meet the
-  ///   limit.
+  /// - Parameters:
+  ///   - byteLimit: The maximum size of the file in bytes, or nil for no limit. Pictures may change to meet the limit.
+  ///   - isInPlace: Whether `sink` replaces the source. If so, and no smaller file is found, the sink is abandoned.
   package func optimize(
     to sink: some AnimationSink, options: OptimizingOptions, byteLimit: Int? = nil,
+    isInPlace: Bool = false,
     isCancelled: @escaping @Sendable () -> Bool = { false },
     progress: (WritingProgress) -> Void = { _ in }
   ) throws(AnimatedImageError) -> OptimizedAnimation {
@@ -66,22 +68,27 @@ extension AnimatedImage {
       var output = EditOutput(source, sink, isCancelled: isCancelled)
       if let best {
         try output.append(best.bytes)
-      } else {
+      } else if !isInPlace {
         try output.copy(0..<source.byteCount)
       }
       try output.flush()
+      let byteCount = best?.bytes.count ?? source.byteCount
       // The last attempt may have been given up before its end.
       var last = WritingProgress(
-        frameCount: frames.count, totalFrameCount: frames.count, byteCount: output.byteCount)
+        frameCount: frames.count, totalFrameCount: frames.count, byteCount: byteCount)
       last.attempt = max(lastAttempt, 1)
       progress(last)
       return OptimizedAnimation(
-        byteCount: output.byteCount, sourceByteCount: source.byteCount, frameCount: frames.count,
+        byteCount: byteCount, sourceByteCount: source.byteCount, frameCount: frames.count,
         isCopy: best == nil, isExact: best?.isExact ?? true,
         tolerance: best?.isExact == false ? tolerance : 0, colors: colors,
         losesMetadata: losesMetadata, damage: damage)
     }
-    try sink.finish()
+    if result.isCopy, isInPlace {
+      sink.abandon()
+    } else {
+      try sink.finish()
+    }
     return result
   }
 

@@ -53,7 +53,7 @@ struct GIFRecoding {
   private func losslessWays(effort: EncodingEffort) -> [Way] {
     let keepsAll = image.frames.dropLast().allSatisfy { $0.disposal == .keep }
     let old = image.header.palette.count
-    let new = colors.map { Self.padded($0.table).count }
+    let new = colors.map { padded($0.table).count }
     // One table for all frames replaces their local tables.
     let hasLocals = image.frames.dropFirst().contains { $0.palette == .local }
     let isShorter =
@@ -73,8 +73,12 @@ struct GIFRecoding {
     return ways
   }
 
-  private static func padded(_ colors: [UInt32]) -> [UInt32] {
-    let count = max(2, 1 << (Int.bitWidth - (colors.count - 1).leadingZeroBitCount))
+  /// Returns `colors` with as many more as the format requires, and at least one more for a transparent index if some
+  /// frames are cleared.
+  private func padded(_ colors: [UInt32]) -> [UInt32] {
+    let hasCleared = image.frames.contains { $0.disposal != .keep }
+    let least = min(colors.count + (hasCleared ? 1 : 0), 256)
+    let count = max(2, 1 << (Int.bitWidth - (least - 1).leadingZeroBitCount))
     return colors + [UInt32](repeating: RGBA.black.word, count: count - colors.count)
   }
 
@@ -113,7 +117,7 @@ struct GIFRecoding {
   func write(
     _ way: Way, to sink: LimitedSink, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) {
-    let table = way.keepsTable ? image.header.palette : colors.map { Self.padded($0.table) } ?? []
+    let table = way.keepsTable ? image.header.palette : colors.map { padded($0.table) } ?? []
     let effort = way.effort ?? options.effort
     let queue = EncodingQueue(
       AnimationOutput(sink, knownCount: image.frames.count), isCancelled: isCancelled)
@@ -143,7 +147,7 @@ struct GIFRecoding {
         work.source = try source(of: placed, submitted, pictures, way)
         try queue.submit(
           EncodingQueue.Job(
-            work: work, delay: image.frames[submitted].delay, disposal: placed.disposal,
+            work, delay: image.frames[submitted].delay, disposal: placed.disposal,
             index: submitted))
         submitted += 1
         report()

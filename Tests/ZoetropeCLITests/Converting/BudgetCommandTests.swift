@@ -127,6 +127,17 @@ import ZoetropeTestSupport
       #expect(file.count <= limit)
       let image = try AnimatedImage(bytes: file)
       #expect(image.frames.count == 5 && image.format == .apng)
+      // LINE allows 1 to 4 plays that take 4 s in all; one takes 1 s here.
+      #expect(image.playCount == .finite(4))
+      for (plays, speed, status) in [
+        ("3", "1", 0), ("4", "2", 0), ("5", "9", 8), ("4", "0.9", 8), ("forever", "1", 8),
+      ] {
+        let played = try tool.run(
+          "convert", "in.png", "-o", "p.png", "--for", "line-sticker", "--plays", plays, "--speed",
+          speed, "--force")
+        #expect(played.status == status, "\(plays)")
+        if status == 8 { #expect(played.errors.contains("leave out --plays"), "\(played.errors)") }
+      }
       // The colour type: iOS shows an APNG with a palette as a still.
       #expect(file[25] == 6)
       let smaller = try tool.run(

@@ -382,6 +382,60 @@ import ZoetropeTestSupport
 
   // MARK: Transparency
 
+  /// Pillow and ffmpeg clear the rectangle of a frame that has no transparent index to a colour.
+  @Test(arguments: [EncodingEffort.fast, .balanced, .small], [2, 3, 60, 255])
+  func `frames of a GIF that are cleared have a transparent index`(
+    effort: EncodingEffort, colors: Int
+  ) throws {
+    let opaque = Pictures.make(16, 16) { x, y in
+      RGBA(red: UInt8((y * 16 + x) % colors), green: 9, blue: 7)
+    }
+    let holes = Pictures.make(16, 16) { x, y in y < 8 ? opaque[x, y] : .clear }
+    for survey in [false, true] {
+      var options = AnimationWriterOptions(format: .gif, effort: effort)
+      if survey {
+        var colors = ColorSurvey()
+        for picture in [opaque, holes] { try colors.add(picture) }
+        options.survey = colors
+      }
+      let file = try Self.write([(opaque, 100), (holes, 100), (opaque, 100)], options).bytes
+      let image = try AnimatedImage(bytes: file)
+      let cleared = image.frames.filter { $0.disposal == .background }
+      #expect(!cleared.isEmpty)
+      for frame in cleared { #expect(frame.transparentIndex != nil, "\(frame.index)") }
+      let reader = FrameReader(image)
+      #expect(try reader.frame(at: 0).bitmap == opaque)
+      #expect(try reader.frame(at: 1).bitmap == holes)
+      let smaller = MemorySink()
+      _ = try image.optimize(to: smaller, options: OptimizingOptions(effort: effort))
+      for frame in try AnimatedImage(bytes: smaller.bytes).frames
+      where frame.disposal == .background {
+        #expect(frame.transparentIndex != nil, "\(frame.index)")
+      }
+    }
+  }
+
+  @Test func `reducing colours ends soon after it is cancelled`() throws {
+    var random = SplitMix64(seed: 3)
+    let noise = Pictures.make(600, 400) { _, _ in
+      RGBA(word: UInt32(truncatingIfNeeded: random.next()) | 0xff00_0000)
+    }
+    let polls = Mutex(0)
+    let writer = try AnimationWriter(
+      to: MemorySink(), options: AnimationWriterOptions(format: .gif, parallelism: 1),
+      isCancelled: {
+        polls.withLock {
+          $0 += 1; return $0 > 100
+        }
+      })
+    let error = #expect(throws: AnimatedImageError.self) {
+      try writer.append(WritableFrame(bitmap: noise, delay: Self.delay(100)))
+    }
+    #expect(error?.code == .cancelled)
+    // The picture has 400 rows, so it was not drawn to its end.
+    #expect(polls.withLock { $0 } < 400)
+  }
+
   @Test func `movement on a transparent background leaves neither trails nor holes`() throws {
     let size = 24
     func frame(_ step: Int) -> Bitmap {

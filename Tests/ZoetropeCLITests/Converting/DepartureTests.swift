@@ -1,0 +1,57 @@
+import TestRunning
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+/// What `convert`, `make` and `optimize` say of outputs that differ from their inputs, or do not.
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct DepartureTests {
+  private let apng = "\(FixtureLibrary().root)/APNG"
+
+  @Test func `samples of 16 bits that are stored in 8 are not exact`() throws {
+    try withTool { (tool: Tool) throws in
+      let deep = "\(apng)/type-rgb-16.png"
+      #expect(try tool.run("extract", deep, "-o", "f/", "--depth", "16", "-q").status == 0)
+      for arguments in [
+        ["convert", deep, "-o", "a.gif"], ["convert", deep, "-o", "a.png", "--colors", "256"],
+        ["make", "f/", "-o", "b.gif", "--fps", "5"],
+      ] {
+        let result = try tool.run(arguments)
+        #expect(result.status == 0 && result.text.contains("colours reduced"), "\(arguments)")
+        let plan = try tool.run(arguments + ["--json", "--force"])
+        #expect(try JSONLine.one(plan.output)["exact"] == false)
+      }
+      for arguments in [
+        ["convert", deep, "-o", "c.png", "--size", "50%"],
+        ["make", "f/", "-o", "d.png", "--fps", "5"],
+        ["convert", "\(apng)/type-rgb-8.png", "-o", "e.png"],
+      ] {
+        #expect(try !tool.run(arguments).text.contains("colours reduced"), "\(arguments)")
+      }
+    }
+  }
+
+  @Test func `a file that gets no smaller in place is left as it is`() throws {
+    try withTool { (tool: Tool) throws in
+      let film = try FixtureLibrary().file("Demo/bouncing-ball.gif")
+      try tool.write(film, to: "a.gif")
+      #expect(try tool.shell("ln a.gif b.gif; ln -s a.gif c.gif") == 0)
+      let inode = "stat -c %i"
+      var last: [UInt8] = film
+      for _ in 0..<4 {
+        #expect(try tool.run("optimize", "a.gif", "-o", "a.gif", "--force").status == 0)
+        if try tool.read("a.gif") == last { break }
+        last = try tool.read("a.gif")
+      }
+      #expect(try tool.shell("ln a.gif d.gif") == 0)
+      for name in ["a.gif", "c.gif"] {
+        let result = try tool.run("optimize", name, "-o", name, "--force")
+        #expect(
+          result.status == 0 && result.text.contains("left, no smaller file found"),
+          "\(result.text)")
+        #expect(try tool.shell("[ $(\(inode) a.gif) = $(\(inode) d.gif) ] && [ -L c.gif ]") == 0)
+      }
+      #expect(try tool.read("a.gif") == last)
+      #expect(try tool.list().sorted() == ["a.gif", "b.gif", "c.gif", "cat.gif", "d.gif"])
+    }
+  }
+}
