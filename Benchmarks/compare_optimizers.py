@@ -46,7 +46,13 @@ def in_pillow(path):
     from PIL import Image, ImageSequence
     try:
         image = Image.open(path)
-        frames = [hashlib.sha256(f.convert("RGBA").tobytes()).digest() for f in ImageSequence.Iterator(image)]
+        frames = []
+        for frame in ImageSequence.Iterator(image):
+            picture = frame.convert("RGBA")
+            # The colours of transparent pixels do not count.
+            clear = Image.new("RGBA", picture.size)
+            clear.paste(picture, mask=picture.getchannel("A").point(lambda alpha: 255 if alpha else 0))
+            frames.append(hashlib.sha256(clear.tobytes()).digest())
         return frames, [image.info.get("loop")]
     except Exception as error:
         return str(type(error))

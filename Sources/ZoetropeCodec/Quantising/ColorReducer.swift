@@ -99,7 +99,12 @@ package struct ColorReducer: Sendable {
     } else {
       result = try redrawn(picture, from: before, on: canvas, area: area)
     }
-    if !vanished.isEmpty, Self.distinctColors(result, from: nil, in: drawn).colors.count > 255 {
+    // The frame is drawn on a transparent canvas, and therefore only its visible pixels.
+    if !vanished.isEmpty,
+      !Self.fits(
+        result, from: nil,
+        in: try PixelDifference.bounds(from: result.cleared(in: drawn), to: result))
+    {
       result = try redrawn(result, on: result, area: drawn)
     }
     (wanted, shown) = (picture, result)
@@ -109,8 +114,14 @@ package struct ColorReducer: Sendable {
   // MARK: Deciding
 
   /// Returns whether the pixels of `area` that differ from `before` can be written without reducing their colours.
+  ///
+  /// Only a frame that covers the canvas may have 256 colours: another one needs an index for unchanged pixels if its
+  /// rectangle grows, which happens if pixels outside it become transparent in the next picture.
   private func fits(_ picture: Bitmap, from before: Bitmap?, in area: PixelRect) -> Bool {
-    reduction.colors == .automatic && Self.fits(picture, from: before, in: area)
+    guard reduction.colors == .automatic else { return false }
+    let (colors, hasOthers) = Self.distinctColors(picture, from: before, in: area)
+    return colors.count < 256
+      || colors.count == 256 && !hasOthers && area == PixelRect(picture.size)
   }
 
   /// Returns whether a frame can contain the pixels of `area` that differ from `before`. It can if these pixels have at

@@ -415,6 +415,34 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: [EncodingEffort.fast, .balanced, .small])
+  func `pictures of 256 colours whose parts appear and vanish can be written`(
+    effort: EncodingEffort
+  ) throws {
+    func picture(_ rows: Range<Int>) -> Bitmap {
+      Pictures.make(32, 32) { x, y in
+        let number = (y * 32 + x) % 256
+        return rows.contains(y)
+          ? RGBA(red: UInt8(number), green: UInt8(255 - number), blue: UInt8(number * 7 % 256))
+          : .clear
+      }
+    }
+    let (top, whole, bottom) = (picture(0..<8), picture(0..<32), picture(16..<32))
+    func write(_ pictures: [Bitmap]) throws -> (pictures: [Bitmap], reducedCount: Int) {
+      let (bytes, written) = try Self.write(
+        pictures.map { ($0, 100) }, AnimationWriterOptions(format: .gif, effort: effort))
+      let reader = try FrameReader(AnimatedImage(bytes: bytes))
+      return (try pictures.indices.map { try reader.frame(at: $0).bitmap }, written.reducedCount)
+    }
+    // None of these needs an index for unchanged or transparent pixels.
+    let exact = try write([whole, bottom])
+    #expect(exact.reducedCount == 0 && exact.pictures == [whole, bottom])
+    let reduced = try write([top, whole, bottom]).pictures
+    for (found, wanted) in zip(reduced, [top, whole, bottom]) {
+      for y in 0..<32 { #expect((found[3, y].alpha == 0) == (wanted[3, y].alpha == 0)) }
+    }
+  }
+
   @Test func `reducing colours ends soon after it is cancelled`() throws {
     var random = SplitMix64(seed: 3)
     let noise = Pictures.make(600, 400) { _, _ in
