@@ -755,9 +755,9 @@ def test_writers_cannot_be_copied():
 
 def test_durations_without_end(tmp_path):
     frames = [np.full((2, 2), shade, np.uint8) for shade in (0, 90, 180)]
-    with pytest.raises(zoetrope.ParameterError, match="more durations, but 3 frames"):
+    with pytest.raises(zoetrope.ParameterError, match="more than 3 durations, but 3 frames"):
         zoetrope.save(tmp_path / "a.gif", frames, durations=itertools.repeat(0.1))
-    with pytest.raises(zoetrope.ParameterError, match="more durations, but 3 frames"):
+    with pytest.raises(zoetrope.ParameterError, match="more than 3 durations, but 3 frames"):
         zoetrope.save(tmp_path / "a.gif", iter(frames), durations=itertools.cycle([0.1, 0.2]))
     with pytest.raises(zoetrope.ParameterError, match="2 durations, but more frames"):
         zoetrope.save(tmp_path / "a.gif", iter(frames), durations=iter([0.1, 0.2]))

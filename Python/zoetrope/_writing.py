@@ -296,7 +296,7 @@ def save(
             # One too many is enough for the error, even if there is no end to them.
             known = list(itertools.islice(delays, len(frames) + 1))
             if len(known) != len(frames):
-                number = "more" if len(known) > len(frames) else str(len(known))
+                number = f"more than {len(frames)}" if len(known) > len(frames) else str(len(known))
                 raise parameter_error(f"there are {number} durations, but {len(frames)} frames")
             delays = iter(known)
         elif isinstance(durations, Sized):
@@ -329,5 +329,5 @@ def save(
             writer.append(frame, delay)
             count += 1
         if delays is not None and next(delays, None) is not None:
-            raise parameter_error(f"there are more durations, but {count} frames")
+            raise parameter_error(f"there are more than {count} durations, but {count} frames")
         return writer.finish()

@@ -24,7 +24,7 @@ struct ConvertCommand: ZoetropeSubcommand {
       --back-and-forth, --speed, --duration or --delay, --fps, --crop, --size. Removing frames \
       shortens the animation; --fps keeps its duration. If a time range begins or ends in the \
       middle of a frame, the frame's delay is shortened. The output has at most 262,144 frames, or \
-      as many as the input if that is more, and one play takes less than 1,000,000,000 seconds.
+      as many as the input if that is more, and one play takes at most 1,000,000,000 seconds.
 
       Pixels change only if --size scales them, if a GIF cannot store them, or through --colors, \
       --lossy, --max-bytes and --for. If format and size stay the same, compressed frames are \

@@ -59,7 +59,7 @@ package final class GIFFrameEncoder {
       throw Self.tooManyColors
     }
     var table = choose(colors)
-    if placement.disposal == .background { addTransparent(to: &table) }
+    if placement.disposal == .background { addTransparent(to: &table, colors) }
     var greatest: UInt8 = 0
     for color in colors.indices { greatest = max(greatest, table.indices[color]) }
     let indices = indices(in: rect.size, through: table.indices)
@@ -147,6 +147,11 @@ package final class GIFFrameEncoder {
         return TableChoice(indices: found, transparent: UInt8(free))
       }
     }
+    return localChoice(colors)
+  }
+
+  private func localChoice(_ colors: [UInt32]) -> TableChoice {
+    let place = colors.firstIndex(of: 0)
     // The transparent entry comes last, so that the indices of the colours do not change.
     var choice = TableChoice(indices: [], local: colors.filter { $0 != 0 })
     var next = 0
@@ -163,12 +168,15 @@ package final class GIFFrameEncoder {
 
   /// Adds a transparent index if there is room for one. No pixel uses it, but Pillow and ffmpeg clear the rectangle of a
   /// frame without one to a colour.
-  private func addTransparent(to table: inout TableChoice) {
+  private func addTransparent(to table: inout TableChoice, _ colors: [UInt32]) {
     guard table.transparent == nil else { return }
     if table.local.isEmpty {
       let used = Set(table.indices)
       table.transparent = (0..<globalCount).lazy.map { UInt8($0) }.first { !used.contains($0) }
-    } else if table.local.count < 256 {
+      guard table.transparent == nil, colors.count < 256 else { return }
+      table = localChoice(colors)
+    }
+    if table.local.count < 256 {
       table.transparent = UInt8(table.local.count)
       table.local.append(RGBA.black.word)
     }

@@ -12,8 +12,8 @@ package final class GIFFrameSearch {
     /// A few ways for a frame of at most 16,384 pixels. For a larger frame, only the way that gives the shortest result
     /// for a sample of the frame.
     case estimate
-    /// All ways that are likely to be best for a frame of at most 16,384 pixels. For a larger frame, the ways that give short results for a sample
-    /// of the frame.
+    /// All ways that are likely to be best for a frame of at most 16,384 pixels. For a larger frame, the ways that give
+    /// short results for a sample of the frame.
     case all
   }
 
@@ -319,8 +319,8 @@ package final class GIFFrameSearch {
     return found.allSatisfy { $0.byteCount < plain[0].byteCount * 99 / 100 } ? found : plain
   }
 
-  /// A lookahead that is tried for a small frame only if the one before it gave the shortest result so far. Otherwise it
-  /// hardly ever does better.
+  /// A lookahead that is tried for a small frame only if the one before it gave the shortest result so far. Otherwise
+  /// it hardly ever does better.
   private static let farLookahead = 8
 
   /// Returns the lookahead distances to try, the shortest first. No single distance gives the shortest result for all

@@ -99,12 +99,8 @@ package struct ColorReducer: Sendable {
     } else {
       result = try redrawn(picture, from: before, on: canvas, area: area)
     }
-    // The frame is drawn on a transparent canvas, and therefore only its visible pixels.
-    if !vanished.isEmpty,
-      !Self.fits(
-        result, from: nil,
-        in: try PixelDifference.bounds(from: result.cleared(in: drawn), to: result))
-    {
+    // The next frame may need an index for transparent pixels too, even if no pixel in this rectangle is transparent.
+    if !vanished.isEmpty, Self.distinctColors(result, from: nil, in: drawn).colors.count > 255 {
       result = try redrawn(result, on: result, area: drawn)
     }
     (wanted, shown) = (picture, result)

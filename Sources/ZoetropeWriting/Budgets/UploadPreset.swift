@@ -114,8 +114,10 @@ extension UploadPreset {
         LimitExcess(
           .outputDuration, asked: Int(min(duration * 1e9, 1e18)), allowed: seconds * 1_000_000_000))
     }
-    if let plays, let seconds, duration > 0 {
-      let most = min(plays.upperBound, max(Int(Double(seconds) / duration), 1))
+    if let plays, let seconds {
+      let most =
+        duration > 0
+        ? Int(min(Double(plays.upperBound), Double(seconds) / duration)) : plays.upperBound
       let isChosen = edits.contains { if case .playCount = $0.kind { true } else { false } }
       if case .finite(1...most) = line.playCount {
       } else if !isChosen {

@@ -31,8 +31,8 @@ struct ColorSets {
     return true
   }
 
-  /// Returns all colours in the order of two that lets the pixels of the frames take fewer bits. A pixel takes as many
-  /// bits as the greatest index of its frame's colours.
+  /// Returns all colours, in the better of two orders: the one in which the pixels of all frames take fewer bits. A
+  /// pixel takes as many bits as the greatest index of its frame's colours.
   ///
   /// - Throws: `cancelled`.
   func order(isCancelled: () -> Bool) throws(AnimatedImageError) -> [UInt32] {
@@ -62,8 +62,8 @@ struct ColorSets {
     return order
   }
 
-  /// Returns the colours in the order of the smallest set with each of them. Of equal ones, the colour of most pixels'
-  /// frames comes first.
+  /// Returns the colours in the order of the size of the smallest set with each of them. Of equal ones, the colour whose
+  /// frames have the most pixels comes first.
   private func smallestFirst() -> [Int] {
     var least = [Int](repeating: .max, count: words.count)
     var area = [Int](repeating: 0, count: words.count)
@@ -86,7 +86,7 @@ struct ColorSets {
       let greatest = words.indices.reduce(0) {
         Self.contains($1, set.members) ? max($0, ranks[$1]) : $0
       }
-      return sum + set.area * (Int.bitWidth - greatest.leadingZeroBitCount)
+      return sum + set.area * max(2, Int.bitWidth - greatest.leadingZeroBitCount)
     }
   }
 

@@ -76,7 +76,7 @@ struct GIFRecoding {
   /// Returns `colors` with as many more as the format requires, and at least one more for a transparent index if some
   /// frames are cleared.
   private func padded(_ colors: [UInt32]) -> [UInt32] {
-    let hasCleared = image.frames.contains { $0.disposal != .keep }
+    let hasCleared = image.frames.dropLast().contains { $0.disposal != .keep }
     let least = min(colors.count + (hasCleared ? 1 : 0), 256)
     let count = max(2, 1 << (Int.bitWidth - (least - 1).leadingZeroBitCount))
     return colors + [UInt32](repeating: RGBA.black.word, count: count - colors.count)
@@ -241,7 +241,9 @@ struct GIFRecoding {
     of placed: FramePlacer.Placed, _ index: Int, _ pictures: SourcePictures, _ way: Way
   ) throws(AnimatedImageError) -> SourceFrame? {
     let frame = image.frames[index]
-    guard PixelRect(image.canvasSize).contains(frame.rect), !frame.rect.isEmpty,
+    // Without a transparent index, some players would clear the rectangle to a colour.
+    guard placed.disposal != .background || frame.transparentIndex != nil,
+      PixelRect(image.canvasSize).contains(frame.rect), !frame.rect.isEmpty,
       frame.palette != .global || way.keepsTable, frame.palette != .none,
       way.keepsCanvases
         ? placed.disposal == frame.disposal

@@ -17,8 +17,8 @@ import ZoetropeTestSupport
       ] {
         let result = try tool.run(arguments)
         #expect(result.status == 0 && result.text.contains("colours reduced"), "\(arguments)")
-        let plan = try tool.run(arguments + ["--json", "--force"])
-        #expect(try JSONLine.one(plan.output)["exact"] == false)
+        let again = try tool.run(arguments + ["--json", "--force"])
+        #expect(try JSONLine.one(again.output)["exact"] == false)
       }
       for arguments in [
         ["convert", deep, "-o", "c.png", "--size", "50%"],
@@ -35,7 +35,6 @@ import ZoetropeTestSupport
       let film = try FixtureLibrary().file("Demo/bouncing-ball.gif")
       try tool.write(film, to: "a.gif")
       #expect(try tool.shell("ln a.gif b.gif; ln -s a.gif c.gif") == 0)
-      let inode = "stat -c %i"
       var last: [UInt8] = film
       for _ in 0..<4 {
         #expect(try tool.run("optimize", "a.gif", "-o", "a.gif", "--force").status == 0)
@@ -48,7 +47,7 @@ import ZoetropeTestSupport
         #expect(
           result.status == 0 && result.text.contains("left, no smaller file found"),
           "\(result.text)")
-        #expect(try tool.shell("[ $(\(inode) a.gif) = $(\(inode) d.gif) ] && [ -L c.gif ]") == 0)
+        #expect(try tool.shell("[ a.gif -ef d.gif ] && [ -L c.gif ]") == 0)
       }
       #expect(try tool.read("a.gif") == last)
       #expect(try tool.list().sorted() == ["a.gif", "b.gif", "c.gif", "cat.gif", "d.gif"])
