@@ -11,7 +11,7 @@ struct OptimizeCommand: ZoetropeSubcommand {
     discussion: """
       Every picture, every delay and the number of plays stay the same, unless --lossy or \
       --max-bytes lets pictures change. A file never becomes larger: a file that cannot be made \
-      smaller is copied.
+      smaller is copied, or left as it is if the output is the input itself.
 
       OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. \
       OUTPUT is taken as a directory if it names an existing directory or ends in a slash. Files \
@@ -24,8 +24,8 @@ struct OptimizeCommand: ZoetropeSubcommand {
 
       In a GIF, each frame is stored in the way that takes the fewest bytes. Rectangle, colour \
       table, transparent pixels, disposal and compressed data are chosen anew or copied from the \
-      input. --effort default estimates which way is smallest; --effort small tries them all. The \
-      output does not depend on the number of threads.
+      input. --effort default estimates which way is smallest; --effort small tries many of them. \
+      The output does not depend on the number of threads.
 
       --lossy N lets colours differ where that saves bytes. N is the largest difference, in \
       eighths of a level of grey (there are 256 levels); differences in hue are weighted by how \
