@@ -83,7 +83,7 @@ def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] =
             except BaseException:
                 # The exception that ended the wait is raised below.
                 continue
-        # As below, a cycle of the traceback would keep files and pixels.
+        # The traceback of an error refers to this frame; see below.
         errors.clear()
         raise
     if errors:

@@ -26,6 +26,18 @@ enum Changes {
     }
   }
 
+  /// Plays at the pace of the file, which keeps the frames decoded ahead in memory, as a jumping clock may not.
+  static func playAtPace(_ size: PixelSize) async throws {
+    let scheduler = FrameScheduler(try image(size))
+    let end = ContinuousClock.now + .seconds(3)
+    var last: ScheduledFrame?
+    for await frame in scheduler.play().stream {
+      last = frame
+      if ContinuousClock.now > end { break }
+    }
+    withExtendedLifetime(last) {}
+  }
+
   private static func image(_ size: PixelSize) throws -> AnimatedImage {
     let palette = GIFPalette(
       (0..<64).map { RGBA(red: UInt8($0 * 4), green: UInt8(255 - $0), blue: 90, alpha: 255) })

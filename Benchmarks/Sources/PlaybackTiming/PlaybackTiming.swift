@@ -8,6 +8,7 @@ import Zoetrope
 ///     playback-timing cost [SECONDS] [WORK] [FILE...]  processor time of playing, relative to decoding
 ///     playback-timing memory [FRAMES] [PARALLELISM]  resident bytes while playing
 ///     playback-timing changes [FRAMES] [WxH]         playing large canvases of which little changes
+///     playback-timing pace WIDTH HEIGHT              the same at its own pace for 3 s: measure it with `time -v`
 ///     playback-timing first [COUNT] FILE...          from a file or its bytes to the first frame
 ///     playback-timing neighbours [SECONDS]           a 10 ms player next to demanding ones
 ///     playback-timing crowd [PLAYERS...]             many players at once
@@ -37,6 +38,8 @@ import Zoetrope
     case "memory": try await Memory.measure(frames: number(1, 100_000), parallelism: number(2, 0))
     case "changes":
       try await Changes.measure(frames: number(1, 300), only: arguments.dropFirst(2).first)
+    case "pace":
+      try await Changes.playAtPace(PixelSize(width: number(1, 480), height: number(2, 360)))
     case "first":
       try await FirstFrames.measure(files: Array(arguments.dropFirst(2)), count: number(1, 1000))
     case "neighbours": try await Neighbours.measure(seconds: number(1, 10))
@@ -45,7 +48,7 @@ import Zoetrope
       try await Crowd.measure(counts: counts.isEmpty ? [300, 1000, 1500] : counts)
     default:
       print(
-        "usage: playback-timing lateness|cancel|cost|memory|changes|first|neighbours|crowd [NUMBER...]"
+        "usage: playback-timing lateness|cancel|cost|memory|changes|pace|first|neighbours|crowd [NUMBER...]"
       )
       exit(64)
     }

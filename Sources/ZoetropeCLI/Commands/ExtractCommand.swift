@@ -98,7 +98,7 @@ struct ExtractCommand: ZoetropeSubcommand {
 
     @Option(
       parsing: .unconditional,
-      help: "Write this many pictures per second of play or --time; {index} counts them.")
+      help: "Write this many pictures per second of the play, or of --time; {index} counts them.")
     var fps: PictureRate?
 
     @Option(

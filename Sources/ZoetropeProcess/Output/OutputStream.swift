@@ -71,7 +71,7 @@ package struct OutputStream: Hashable, Sendable {
     }
   }
 
-  /// Throws if standard output is a terminal, which would draw binary data as rubbish.
+  /// Throws if standard output is a terminal, which would show binary data as garbage.
   package static func checkTakesBinary() throws(CommandFailure) {
     guard isatty(STDOUT_FILENO) == 1 else { return }
     throw .usage("standard output is a terminal; redirect it, or write to a file with -o FILE")

@@ -118,18 +118,18 @@ extension UploadPreset {
       let most =
         duration > 0
         ? Int(min(Double(plays.upperBound), Double(seconds) / duration)) : plays.upperBound
+      let count = if case .finite(let count) = line.playCount { count } else { Int.max }
       let isChosen = edits.contains { if case .playCount = $0.kind { true } else { false } }
-      if case .finite(1...most) = line.playCount {
-      } else if !isChosen {
+      if count < plays.lowerBound || count > most {
+        guard !isChosen else {
+          throw refusal(
+            "only \(plays.lowerBound) to \(plays.upperBound) plays, of at most \(seconds) s in all, "
+              + "are allowed",
+            LimitExcess(
+              .outputDuration, asked: Int(min(Double(count) * duration * 1e9, 1e18)),
+              allowed: seconds * 1_000_000_000))
+        }
         edits.append(.playCount(.finite(most)))
-      } else {
-        let count = if case .finite(let count) = line.playCount { Double(count) } else { 1e9 }
-        throw refusal(
-          "only \(plays.lowerBound) to \(plays.upperBound) plays, of at most \(seconds) s in all, "
-            + "are allowed",
-          LimitExcess(
-            .outputDuration, asked: Int(min(count * duration * 1e9, 1e18)),
-            allowed: seconds * 1_000_000_000))
       }
     }
     if let frames {

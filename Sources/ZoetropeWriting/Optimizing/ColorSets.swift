@@ -47,7 +47,7 @@ struct ColorSets {
     var placed = Members()
     var left = sets
     while !left.isEmpty {
-      // With 100,000 sets of 256 colours, all rounds take about a second.
+      // There are at most 256 rounds, but each looks at every set that is left.
       if isCancelled() { throw EncodingQueue.cancelled }
       var next = (members: Members(), count: Int.max, area: 0)
       for set in left {
