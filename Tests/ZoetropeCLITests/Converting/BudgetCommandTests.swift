@@ -258,7 +258,7 @@ import ZoetropeTestSupport
   @Test func `an interrupted search clears its progress line`() throws {
     try withTool { (tool: Tool) throws in
       try tool.write(
-        DeltaGIF.make(width: 600, height: 600, frameCount: 300, patch: 500), to: "in.gif")
+        DeltaGIF.make(width: 600, height: 600, frameCount: 100, patch: 250), to: "in.gif")
       let terminal = try Pseudoterminal(
         Tool.program, ["convert", "in.gif", "-o", "o.gif", "--max-bytes", "1M"],
         directory: tool.directory)
