@@ -23,7 +23,7 @@ package final class CancelFlag: Sendable {
 ///
 /// Three types use handovers to let several tasks wait for the same work. These types stay separate because each keeps
 /// its work alive in a different way. A ``FrameTicket`` is referenced weakly, is needed as long as anything retains it,
-/// and also calls playback drivers, which have no task. A read of ``RangeFetcher`` serves requests for any part of its
+/// and also calls playback drivers, which have no task. A read of `RangeFetcher` serves requests for any part of its
 /// bytes, and may continue without waiters because it is part of a prefetch window. A load of `FrameCoalescer` is found
 /// by its key and runs at the highest priority of its waiters. Each of the three types keeps its waiters in a plain
 /// array. A common type would need the three behaviours as options, each with a single user.

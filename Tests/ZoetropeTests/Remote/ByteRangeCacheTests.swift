@@ -1,7 +1,7 @@
 import TestRunning
 import Testing
 import Zoetrope
-import ZoetropeCore
+import ZoetropeRemote
 import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct ByteRangeCacheTests {
