@@ -47,7 +47,7 @@ public func optimize(
   unsafe write(animation, options, destination, written, error) {
     (image, given, _) throws(AnimatedImageError) in
     let writing = try given.writerOptions()
-    let own: AnimationFormat = image.format == .gif ? .gif : .apng
+    let own = image.format.outputFormat
     guard try given.format(for: nil) ?? own == own else {
       throw AnimatedImageError(
         .parameter, "format is not the animation's format, which zoetrope_optimize cannot change")
@@ -80,7 +80,7 @@ extension zoetrope_writer_options {
     of image: AnimatedImage, to path: FilePath?
   ) throws(AnimatedImageError) -> EditOptions {
     let writing = try writerOptions()
-    let own: AnimationFormat = image.format == .gif ? .gif : .apng
+    let own = image.format.outputFormat
     let format = try format(for: path) ?? own
     return EditOptions(
       delayPolicy: try value(delays, of: delayPolicies, "delays"), timing: writing.timing,

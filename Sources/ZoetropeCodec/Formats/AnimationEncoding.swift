@@ -72,6 +72,14 @@ package struct WritableFormat: Sendable {
 extension AnimationFormat {
   /// How animations are written in this format, or nil if they cannot be written.
   package var writable: WritableFormat? { FormatTable.row(of: self)?.writable(as: self) }
+  /// The format in which changed images of this format are written unless another one is requested: this format, or
+  /// APNG if this format cannot be written.
+  package var outputFormat: AnimationFormat { writable == nil ? .apng : self }
+  /// The name of the format with its article, such as "a GIF".
+  package var nameWithArticle: String {
+    let name = rawValue.uppercased()
+    return (name.first.map { "AEIO".contains($0) } ?? false ? "an " : "a ") + name
+  }
   /// Whether a frame in this format is limited to 256 colours, all of them opaque. False if the format cannot be
   /// written. See ``WritableFormat/hasPalettes``.
   package var hasPalettes: Bool { writable?.hasPalettes ?? false }

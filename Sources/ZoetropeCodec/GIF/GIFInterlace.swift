@@ -18,11 +18,11 @@ package enum GIFInterlace {
   /// Returns the row of the picture to which the stored row `index` belongs.
   package static func row(_ index: Int, height: Int) -> Int {
     var rest = index
-    for (start, step) in [(0, 8), (4, 8), (2, 4)] {
-      let count = height > start ? (height - start + step - 1) / step : 0
-      if rest < count { return start + rest * step }
+    for pass in passes {
+      let count = pass.count(height: height)
+      if rest < count { return pass.start + rest * pass.step }
       rest -= count
     }
-    return 1 + rest * 2
+    return height
   }
 }

@@ -12,8 +12,6 @@ struct PNGArrival: ArrivalDecoding {
   /// counts bytes of image data, and `tail` counts bytes of the CRC.
   private var (gap, data, tail) = (0, 0, 0)
 
-  private static let fdAT: UInt32 = 0x6664_4154
-
   init(
     _ control: FrameControl, _ header: ImageHeader, keeps16Bit: Bool
   ) throws(AnimatedImageError) {
@@ -52,7 +50,7 @@ struct PNGArrival: ArrivalDecoding {
     let (length, name) = (Int(head.bigEndian32(at: 0)), head.bigEndian32(at: 4))
     head = []
     if type == nil { type = name }
-    gap = name != type ? length : name == Self.fdAT ? min(length, 4) : 0
+    gap = name != type ? length : name == PNGChunkType.frameData.code ? min(length, 4) : 0
     data = length - gap
     tail = 4
   }

@@ -15,8 +15,6 @@ struct PNGStreamAssembler {
   private var single: Range<Int>?
   private var joined: [UInt8] = []
 
-  private static let fdAT: UInt32 = 0x6664_4154
-
   /// Collects the data of the chunks in `bytes`. The type of the first chunk is the type of all data chunks; other
   /// chunks are skipped.
   ///
@@ -39,9 +37,9 @@ struct PNGStreamAssembler {
       isCut = total - start < length + 4
       if name == type ?? name {
         type = name
-        isSequenced = name == Self.fdAT
+        isSequenced = name == PNGChunkType.frameData.code
         isDataCut = total - start < length
-        let skipped = name == Self.fdAT ? 4 : 0
+        let skipped = name == PNGChunkType.frameData.code ? 4 : 0
         let isLast = total - end <= 4
         try append(bytes, min(start + skipped, end)..<end, isLast: isLast)
         if !isCut, badChunk == nil {

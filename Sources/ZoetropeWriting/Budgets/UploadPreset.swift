@@ -93,9 +93,9 @@ extension UploadPreset {
   package func apply(
     to edits: inout [AnimationEdit], _ options: inout EditOptions, of image: AnimatedImage
   ) throws(AnimatedImageError) -> Int {
-    guard formats.contains(options.format ?? (image.format == .gif ? .gif : .apng)) else {
+    guard formats.contains(options.format ?? image.format.outputFormat) else {
       throw AnimatedImageError(
-        .parameter, "\(name) requires \(formats[0] == .gif ? "a GIF" : "an APNG")")
+        .parameter, "\(name) requires \(formats[0].nameWithArticle)")
     }
     if let playCount { edits.append(.playCount(playCount)) }
     let policy = options.delayPolicy

@@ -27,13 +27,22 @@ package struct EditDelays: Sendable, Hashable {
   /// The greatest time by which rounding to centiseconds lengthens an animation, as a negative number.
   private static let greatestShortfall = ExactTime(-1, 200)
 
-  /// Returns delays of zero, for a still picture, whose file stores no delay.
-  package static func none(_ timeline: EditTimeline) -> EditDelays {
-    var delays = EditDelays()
-    delays.kept = timeline.showings.map {
-      Kept(frame: $0.frame, delay: FrameDelay(centiseconds: 0))
+  /// Returns delays as `format` stores them. They are zero if the format is that of still pictures.
+  ///
+  /// - Parameter timing: How to treat delays that are too short for a format that counts centiseconds.
+  /// - Throws: `limitExceeded` if the delays take too many frames.
+  package static func stored(
+    in format: AnimationFormat, _ timeline: EditTimeline, _ timing: AnimationWriterOptions.Timing
+  ) throws(AnimatedImageError) -> EditDelays {
+    guard let writable = format.writable else {
+      var delays = EditDelays()
+      delays.kept = timeline.showings.map {
+        Kept(frame: $0.frame, delay: FrameDelay(centiseconds: 0))
+      }
+      return delays
     }
-    return delays
+    return writable.countsCentiseconds
+      ? try centiseconds(timeline, timing) : try fractions(timeline)
   }
 
   /// Returns delays in whole centiseconds, as GIF stores them.

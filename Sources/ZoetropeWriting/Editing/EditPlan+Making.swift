@@ -73,13 +73,11 @@ extension EditPlan {
     rewriting image: AnimatedImage, _ timeline: EditTimeline, _ options: EditOptions,
     _ reason: Reason, _ isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
-    let isGIF = (options.format ?? image.format) == .gif
-    let delays: EditDelays =
-      isGIF ? try .centiseconds(timeline, options.timing) : try .fractions(timeline)
+    format = (options.format ?? image.format).outputFormat
+    let delays = try EditDelays.stored(in: format, timeline, options.timing)
     let rewriting = try PictureRewriting(
       image, timeline, delays.kept, options, reason: reason, isCancelled: isCancelled)
     self.image = image
-    format = isGIF ? .gif : .apng
     header = image.header
     structure = .rewritten(rewriting)
     effort = options.effort
@@ -92,7 +90,7 @@ extension EditPlan {
     hasExactDelays = delays.isExact
     keepsDuration = delays.keepsDuration
     damage = image.damage + rewriting.findings.damage.filter { !image.damage.contains($0) }
-    frames = Self.frames(steps, image, isGIF: isGIF)
+    frames = Self.frames(steps, image, areNumbered: false)
   }
 
   /// Makes a plan that copies frames where possible.
@@ -100,37 +98,16 @@ extension EditPlan {
     copying image: AnimatedImage, _ timeline: EditTimeline, _ options: EditOptions,
     _ isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
-    let isGIF = image.header.format == .gif
-    let delays: EditDelays =
-      switch image.header.format {
-      case .gif: try .centiseconds(timeline, options.timing)
-      case .png: .none(timeline)
-      default: try .fractions(timeline)
-      }
-    try Self.check(timeline, isGIF: isGIF)
+    let delays = try EditDelays.stored(in: image.format, timeline, options.timing)
+    try Self.check(timeline.playCount, image.format)
     let pictures = SourcePictures(image, isCancelled: isCancelled)
-    let steps: [Step]
-    let seam: Seam?
-    let crop = timeline.canvas
-    let isCropped = crop != PixelRect(image.canvasSize)
-    var header = image.header
-    if isGIF {
-      structure = .gif(try GIFStructureMap(image))
-      let encoder = GIFFrameEncoder(globalTable: header.palette)
-      let planner = EditPlanner(
-        pictures, crop: crop, fillsFirst: true, encodesAll: isCropped ? .crop : nil)
-      (steps, seam) = try planner.steps(for: delays.kept) {
-        (picture, below, rect, source) throws(AnimatedImageError) in
-        guard try encoder.colorCount(of: picture, over: below, in: rect) != nil else {
-          throw GIFFrameEncoder.tooManyColors.inFrame(source)
-        }
-      }
-    } else {
-      let map = try PNGStructureMap(image)
-      structure = .png(map)
-      ((steps, seam), header) = try Self.pngSteps(
-        delays.kept, pictures, crop: crop, isCropped: isCropped, map)
+    guard let makeCopying = image.format.copying else {
+      preconditionFailure("frames of this format cannot be copied")
     }
+    let copying = try makeCopying(image)
+    structure = .copied(copying)
+    let crop = timeline.canvas
+    let (steps, seam, header) = try copying.steps(for: delays.kept, pictures, crop: crop)
     self.header = header
     self.image = image
     effort = options.effort
@@ -148,84 +125,26 @@ extension EditPlan {
       + pictures.damage.keys.sorted().compactMap { pictures.damage[$0] }.filter {
         !image.damage.contains($0)
       }
-    frames = Self.frames(steps, image, isGIF: isGIF)
+    frames = Self.frames(steps, image, areNumbered: copying.numbersFrames)
   }
 
-  /// Checks that the format can store the canvas size and the number of plays of the timeline.
-  private static func check(_ timeline: EditTimeline, isGIF: Bool) throws(AnimatedImageError) {
-    let format: AnimationFormat = isGIF ? .gif : .apng
-    if case .finite(let plays) = timeline.playCount, let most = format.writable?.maximumPlays,
-      plays > most
+  /// Checks that the format can store the number of plays.
+  private static func check(
+    _ playCount: PlayCount, _ format: AnimationFormat
+  ) throws(AnimatedImageError) {
+    if case .finite(let plays) = playCount,
+      let most = format.outputFormat.writable?.maximumPlays, plays > most
     {
       throw AnimatedImageError(
-        .unwritable, "the format cannot store a play count of \(plays)", format: format)
+        .unwritable, "the format cannot store a play count of \(plays)",
+        format: format.outputFormat)
     }
-    let size = timeline.canvas.size
-    if isGIF, max(size.width, size.height) > 0xffff {
-      throw AnimatedImageError(
-        .unwritable, "a canvas of \(size) is too large for a GIF", format: .gif)
-    }
-  }
-
-  /// Returns the steps for a PNG, and the header of the output.
-  ///
-  /// New frames are stored in the file's pixel format. If that is not possible even with a longer palette, all frames
-  /// are encoded again as RGBA.
-  private static func pngSteps(
-    _ frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect, isCropped: Bool,
-    _ map: PNGStructureMap
-  ) throws(AnimatedImageError) -> ((steps: [Step], seam: Seam?), ImageHeader) {
-    let encoder = PNGFormEncoder(pictures.image.header)
-    var header = pictures.image.header
-    header.canvasSize = crop.size
-    let room = 1 << Int(min(header.bitDepth, 8))
-    var missing: Set<UInt32> = []
-    var fits = true
-    func note(_ fit: PNGFormEncoder.Fit) {
-      switch fit {
-      case .fits: break
-      case .lacks(let colors): missing.formUnion(colors)
-      case .never: fits = false
-      }
-      if header.palette.count + missing.count > room, !missing.isEmpty { fits = false }
-    }
-    if isCropped, !map.beginsWithStaticImage {
-      note(encoder.fit(try pictures.image.renderStaticBitmap(), in: crop))
-    }
-    let planner = EditPlanner(
-      pictures, crop: crop, fillsFirst: map.beginsWithStaticImage,
-      encodesAll: isCropped ? .crop : nil)
-    let steps = try planner.steps(for: frames) { (picture, _, rect, _) in
-      if fits { note(encoder.fit(picture, in: rect)) }
-    }
-    if fits, !missing.isEmpty {
-      // With a longer palette, the static image is compressed again, and damaged pixels of copied frames, whose indices
-      // are past the old palette, would get new colours.
-      if !isCropped, !map.beginsWithStaticImage {
-        note(encoder.fit(try pictures.image.renderStaticBitmap(), in: crop))
-      }
-      for step in steps.steps where fits && step.drawing == nil {
-        fits = try pictures.isIntact(step.source)
-      }
-    }
-    if fits {
-      header.palette += missing.sorted()
-      return (steps, header)
-    }
-    header.colorType = 6
-    header.bitDepth = header.bitDepth == 16 ? 16 : 8
-    header.palette = []
-    header.transparency = []
-    header.isInterlaced = false
-    let other = EditPlanner(
-      pictures, crop: crop, fillsFirst: map.beginsWithStaticImage, encodesAll: .form)
-    return (try other.steps(for: frames) { (_, _, _, _) in }, header)
   }
 
   private static func frames(
-    _ steps: [Step], _ image: AnimatedImage, isGIF: Bool
+    _ steps: [Step], _ image: AnimatedImage, areNumbered: Bool
   ) -> [Frame] {
-    // A frame keeps its sequence numbers as long as the output has begun with the same frames as the source, and all of
+    // A frame that is numbered keeps its numbers as long as the output has begun with the same frames as the source, and all of
     // them are copied. This does not hold for damaged files, which may have numbered chunks that are not copied.
     var isPrefix = image.damage.isEmpty
     return steps.enumerated().map { place, step in
@@ -237,7 +156,7 @@ extension EditPlan {
       } else {
         isPrefix = isPrefix && place == step.source
         action =
-          step.delay == source.delay && (isGIF || isPrefix)
+          step.delay == source.delay && (!areNumbered || isPrefix)
           ? .copied(source.byteRange) : .patched(source.byteRange)
       }
       return Frame(source: step.source, delay: step.delay, action: action)

@@ -20,14 +20,8 @@ extension EditPlan {
     let byteCount = try sink.orAbandon { () throws(AnimatedImageError) in
       let pictures = SourcePictures(image, isCancelled: isCancelled)
       var output = EditOutput(image.source, sink, isCancelled: isCancelled)
-      switch structure {
-      case .gif(let map):
-        var writer = GIFEditWriter(self, map, isCancelled)
-        try write(&writer, &output, pictures, progress)
-      case .png(let map):
-        var writer = PNGEditWriter(self, map, isCancelled)
-        try write(&writer, &output, pictures, progress)
-      case .rewritten: break
+      if case .copied(let copying) = structure {
+        try write(copying.makeWriter(self, isCancelled), &output, pictures, progress)
       }
       try output.flush()
       return output.byteCount
@@ -39,9 +33,10 @@ extension EditPlan {
   }
 
   private func write(
-    _ writer: inout some EditWriting, _ output: inout EditOutput, _ pictures: SourcePictures,
+    _ writer: any EditWriting, _ output: inout EditOutput, _ pictures: SourcePictures,
     _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) {
+    var writer = writer
     try writer.start(&output)
     var canvas = EditCanvas(pictures, crop)
     for (place, step) in steps.enumerated() {
@@ -65,95 +60,5 @@ extension EditPlan {
           frameCount: place + 1, totalFrameCount: steps.count, byteCount: output.byteCount))
     }
     try writer.finish(&output)
-  }
-}
-
-/// A writer of edited animations of one format.
-protocol EditWriting {
-  /// Writes the part of the file before the first frame.
-  mutating func start(_ output: inout EditOutput) throws(AnimatedImageError)
-  /// Copies the compressed pixels of `frame`.
-  mutating func copy(
-    _ frame: FrameControl, _ step: EditPlan.Step, _ output: inout EditOutput
-  ) throws(AnimatedImageError)
-  /// Encodes `picture` as a frame that is drawn over `below`.
-  mutating func encode(
-    _ picture: Bitmap, over below: Bitmap, _ drawing: EditPlan.Drawing, _ step: EditPlan.Step,
-    _ output: inout EditOutput
-  ) throws(AnimatedImageError)
-  /// Writes the part of the file after the last frame.
-  mutating func finish(_ output: inout EditOutput) throws(AnimatedImageError)
-}
-
-/// Writes an edited GIF. Each frame gets a new graphic control. The descriptor, colour table and compressed data of a
-/// copied frame stay as they are.
-struct GIFEditWriter: EditWriting {
-  private let plan: EditPlan
-  private let map: GIFStructureMap
-  private let compressor: GIFFrameCompressor
-  private let isCancelled: @Sendable () -> Bool
-  /// The ranges of the extensions before each frame. An element is emptied once its extensions are written.
-  private var extras: [[Range<Int>]]
-
-  init(_ plan: EditPlan, _ map: GIFStructureMap, _ isCancelled: @escaping @Sendable () -> Bool) {
-    self.plan = plan
-    self.map = map
-    self.isCancelled = isCancelled
-    compressor = GIFFrameCompressor(globalTable: plan.header.palette, effort: plan.effort)
-    extras = map.extras
-  }
-
-  mutating func start(_ output: inout EditOutput) throws(AnimatedImageError) {
-    let size = plan.canvasSize
-    var head = Array("GIF89a".utf8)
-    head += UInt16(size.width).littleEndianBytes + UInt16(size.height).littleEndianBytes
-    // Flags, background and aspect ratio are kept. The global colour table is kept, too, because copied frames refer to
-    // it.
-    head += try output.bytes(10..<13)
-    try output.append(head)
-    try output.copy(13..<map.headCount)
-    switch plan.playCount {
-    case .once: break
-    case .indefinite: try output.append(GIFFrameEncoder.loopBlock(0))
-    case .finite(let plays):
-      try output.append(GIFFrameEncoder.loopBlock(UInt16(clamping: plays - 1)))
-    }
-    try writeExtras(before: 0, &output)
-  }
-
-  private mutating func writeExtras(
-    before index: Int, _ output: inout EditOutput
-  ) throws(AnimatedImageError) {
-    for range in extras[index] { try output.copy(range) }
-    extras[index] = []
-  }
-
-  mutating func copy(
-    _ frame: FrameControl, _ step: EditPlan.Step, _ output: inout EditOutput
-  ) throws(AnimatedImageError) {
-    try writeExtras(before: frame.index, &output)
-    try output.append(
-      GIFFrameEncoder.control(
-        delay: UInt16(clamping: step.delay.numerator), disposal: frame.disposal,
-        transparentIndex: frame.transparentIndex))
-    try output.copy(frame.byteRange)
-  }
-
-  mutating func encode(
-    _ picture: Bitmap, over below: Bitmap, _ drawing: EditPlan.Drawing, _ step: EditPlan.Step,
-    _ output: inout EditOutput
-  ) throws(AnimatedImageError) {
-    try writeExtras(before: step.source, &output)
-    var work = FrameWork(picture: picture, base: below, rect: drawing.rect)
-    work.isCleared = drawing.disposal == .background
-    let coded = try compressor.encode(work, isCancelled: isCancelled)
-    try output.append(
-      coded.bytes(
-        delay: UInt16(clamping: step.delay.numerator), disposal: drawing.disposal))
-  }
-
-  mutating func finish(_ output: inout EditOutput) throws(AnimatedImageError) {
-    try writeExtras(before: extras.count - 1, &output)
-    try output.append([0x3b])
   }
 }

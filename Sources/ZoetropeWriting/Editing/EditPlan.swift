@@ -44,7 +44,7 @@ public struct EditPlan: Sendable {
     /// The frame's pixels may take similar colours.
     public static let tolerance = Reason(description: "similar colours are allowed")
     static func format(_ format: AnimationFormat) -> Reason {
-      Reason(description: "a \(format.rawValue.uppercased()) stores pixels in another way")
+      Reason(description: "\(format.nameWithArticle) stores pixels in another way")
     }
     /// The frame's data is incomplete.
     public static let damage = Reason(description: "its data is cut off")
@@ -72,7 +72,7 @@ public struct EditPlan: Sendable {
   package let steps: [Step]
   /// The part of the source's canvas that is kept.
   package let crop: PixelRect
-  package internal(set) var structure: Structure
+  var structure: Structure
   /// How much time to spend on compressing new frames.
   package let effort: EncodingEffort
   /// The header of the source. The header of a PNG is adapted to the size and the colours of the output.
@@ -89,10 +89,10 @@ public struct EditPlan: Sendable {
     let below: Bitmap
   }
 
-  /// The positions of the parts of the source that are copied.
-  package enum Structure: Sendable {
-    case gif(GIFStructureMap)
-    case png(PNGStructureMap)
+  /// Where the bytes of the output come from.
+  enum Structure: Sendable {
+    /// Compressed frames of the source are copied.
+    case copied(any FrameCopying)
     /// No bytes of the source are copied.
     case rewritten(PictureRewriting)
   }

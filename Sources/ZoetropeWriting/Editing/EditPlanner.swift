@@ -10,9 +10,7 @@ struct EditPlanner {
   private let image: AnimatedImage
   /// The part of the canvas that is kept.
   private let crop: PixelRect
-  private let isGIF: Bool
-  /// Whether the first frame must fill the canvas. It must in a GIF, and if it is the static image.
-  private let fillsFirst: Bool
+  private let copying: any FrameCopying
   /// The reason why no frame is copied, or nil if frames may be copied.
   private let encodesAll: EditPlan.Reason?
   private let canvasBounds: PixelRect
@@ -20,13 +18,13 @@ struct EditPlanner {
   private let isCut: Bool
 
   init(
-    _ pictures: SourcePictures, crop: PixelRect, fillsFirst: Bool, encodesAll: EditPlan.Reason?
+    _ pictures: SourcePictures, _ copying: any FrameCopying, crop: PixelRect,
+    encodesAll: EditPlan.Reason?
   ) {
     self.pictures = pictures
     image = pictures.image
     self.crop = crop
-    isGIF = image.header.format == .gif
-    self.fillsFirst = fillsFirst || isGIF
+    self.copying = copying
     self.encodesAll = encodesAll
     canvasBounds = PixelRect(crop.size)
     isCut =
@@ -84,16 +82,21 @@ struct EditPlanner {
     let frame = image.frames[index]
     if isCut, index == image.frames.count - 1 { return .damage }
     if isFirst, index > 0 {
-      // The first frame of a GIF can enlarge the canvas. The first frame of an APNG may also be the static image, which
-      // fills the canvas.
-      let fits = isGIF ? canvasBounds.contains(frame.rect) : frame.rect == canvasBounds
-      if !fits, fillsFirst { return .firstFrame }
+      let fits =
+        switch copying.firstFrame {
+        case .anyPart: true
+        case .inside: canvasBounds.contains(frame.rect)
+        case .whole: frame.rect == canvasBounds
+        }
+      if !fits { return .firstFrame }
     }
     let isAtHome = try canvas.matches(index)
     if !isAtHome, try !hidesCanvas(index) { return .canvas }
-    // In a GIF, a new frame cannot make pixels transparent. If the next frame needs that, this frame needs another
-    // disposal, and cannot be copied.
-    guard isGIF, let next, next != index + 1, try !hidesCanvas(next) else { return nil }
+    // If a new frame cannot make pixels transparent, and the next frame needs that, this frame needs another disposal,
+    // and cannot be copied.
+    guard !copying.framesCanClear, let next, next != index + 1, try !hidesCanvas(next) else {
+      return nil
+    }
     let left = try pictures.canvas(before: index + 1)
     if pictures.isClear[index + 1] { return nil }
     return try left.pixelsLost(to: pictures.composite(next)).isEmpty ? nil : .transparency
@@ -103,14 +106,9 @@ struct EditPlanner {
   /// depends on the canvas before it.
   private func hidesCanvas(_ index: Int) throws(AnimatedImageError) -> Bool {
     let frame = image.frames[index]
-    guard frame.isIndependent, frame.disposal != .previous, frame.rect.contains(canvasBounds)
+    guard frame.isIndependent, frame.disposal != .previous, frame.rect.contains(canvasBounds),
+      !copying.mayShowCanvas(through: frame)
     else { return false }
-    let header = image.header
-    let hasAlpha =
-      isGIF
-      ? frame.transparentIndex != nil
-      : frame.blend == .over && !header.isOpaquePNG
-    if hasAlpha { return false }
     return try pictures.isIntact(index)
   }
 
@@ -120,7 +118,7 @@ struct EditPlanner {
     of picture: Bitmap, over below: Bitmap, source: Int, next: Int?, isFirst: Bool
   ) throws(AnimatedImageError) -> EditPlan.Drawing {
     var changed = PixelDifference.bounds(from: below, to: picture)
-    if isFirst, fillsFirst { changed = canvasBounds }
+    if isFirst, copying.firstFrame != .anyPart { changed = canvasBounds }
     if changed.isEmpty { changed = PixelRect(x: 0, y: 0, width: 1, height: 1) }
     let keep = EditPlan.Drawing(rect: changed, disposal: .keep)
     guard let next else { return keep }
@@ -140,7 +138,7 @@ struct EditPlanner {
         return EditPlan.Drawing(rect: changed, disposal: .previous, next: next)
       }
     }
-    guard isGIF else { return keep }
+    if copying.framesCanClear { return keep }
     let lost = try picture.pixelsLost(to: self.picture(next))
     if lost.isEmpty { return keep }
     return EditPlan.Drawing(rect: changed.union(lost), disposal: .background)

@@ -63,3 +63,38 @@ package struct GIFStructureMap: Sendable {
       || name.hasSameBytes(as: Array("ANIMEXTS1.0".utf8).rawBytes)
   }
 }
+
+extension GIFStructureMap: FrameCopying {
+  var numbersFrames: Bool { false }
+  var framesCanClear: Bool { false }
+  var firstFrame: FirstFrameCover { .inside }
+  var extensionByteCount: Int { extras.joined().reduce(0) { $0 + $1.count } }
+
+  func mayShowCanvas(through frame: FrameControl) -> Bool { frame.transparentIndex != nil }
+
+  func steps(
+    for frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect
+  ) throws(AnimatedImageError) -> PlannedSteps {
+    guard max(crop.width, crop.height) <= 0xffff else {
+      throw AnimatedImageError(
+        .unwritable, "a canvas of \(crop.size) is too large for a GIF", format: .gif)
+    }
+    let header = pictures.image.header
+    let encoder = GIFFrameEncoder(globalTable: header.palette)
+    let isCropped = crop != PixelRect(header.canvasSize)
+    let planner = EditPlanner(pictures, self, crop: crop, encodesAll: isCropped ? .crop : nil)
+    let (steps, seam) = try planner.steps(for: frames) {
+      (picture, below, rect, source) throws(AnimatedImageError) in
+      guard try encoder.colorCount(of: picture, over: below, in: rect) != nil else {
+        throw GIFFrameEncoder.tooManyColors.inFrame(source)
+      }
+    }
+    return (steps, seam, header)
+  }
+
+  func makeWriter(
+    _ plan: EditPlan, _ isCancelled: @escaping @Sendable () -> Bool
+  ) -> any EditWriting {
+    GIFEditWriter(plan, self, isCancelled)
+  }
+}

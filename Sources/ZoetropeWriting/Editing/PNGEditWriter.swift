@@ -5,20 +5,16 @@ struct PNGEditWriter: EditWriting {
   private let map: PNGStructureMap
   private let encoder: PNGFormEncoder
   private let isCancelled: @Sendable () -> Bool
-  private var sequence: UInt32 = 0
-  /// Whether the next frame is the static image.
-  private var isStatic: Bool
+  private var frames: APNGFrameChunks
   /// Whether the chunks of an animation are written. A still picture has none.
   private let isAnimated: Bool
-  /// The maximum number of bytes of compressed data in one chunk.
-  private static let dataLimit = 0x7fff_ff00
 
   init(_ plan: EditPlan, _ map: PNGStructureMap, _ isCancelled: @escaping @Sendable () -> Bool) {
     self.isCancelled = isCancelled
     self.plan = plan
     self.map = map
     encoder = PNGFormEncoder(plan.header, effort: plan.effort)
-    isStatic = map.beginsWithStaticImage
+    frames = APNGFrameChunks(beginsWithStaticImage: map.beginsWithStaticImage)
     isAnimated = plan.header.format == .apng
   }
 
@@ -35,10 +31,9 @@ struct PNGEditWriter: EditWriting {
           + [header.bitDepth, header.colorType, 0, 0, header.isInterlaced ? 1 : 0], &output)
     }
     if isAnimated {
-      var plays: UInt32 = 0
-      if case .finite(let count) = plan.playCount { plays = UInt32(clamping: count) }
-      try append(
-        "acTL", UInt32(plan.steps.count).bigEndianBytes + plays.bigEndianBytes, &output)
+      var chunk = PNGChunks()
+      chunk.append(frameCount: plan.steps.count, plan.playCount)
+      try output.append(chunk.bytes)
     }
     for chunk in map.head where keeps(chunk) {
       if chunk.type.elementsEqual("PLTE".utf8), header.palette != source.palette {
@@ -86,7 +81,9 @@ struct PNGEditWriter: EditWriting {
   mutating func copy(
     _ frame: FrameControl, _ step: EditPlan.Step, _ output: inout EditOutput
   ) throws(AnimatedImageError) {
-    try control(frame.rect, step.delay, frame.disposal, frame.blend, &output)
+    var control = PNGChunks()
+    appendControl(frame.rect, step.delay, frame.disposal, frame.blend, to: &control)
+    try output.append(control.bytes)
     // The range of a run of adjacent chunks that will be copied unchanged.
     var whole = 0..<0
     // The type of the first data chunk is the type of all of them. In a PNG without frames, an fdAT is skipped.
@@ -101,12 +98,11 @@ struct PNGEditWriter: EditWriting {
       let start = chunk.range.lowerBound + (isSequenced ? 12 : 8)
       guard start <= chunk.range.upperBound - 4 else { continue }
       let data = start..<chunk.range.upperBound - 4
-      var stays = isStatic && !isSequenced
-      if isSequenced, !isStatic {
-        stays = try output.bytes(data.lowerBound - 4..<data.lowerBound) == sequence.bigEndianBytes
+      var stays = frames.isStatic && !isSequenced
+      if isSequenced, !frames.isStatic {
+        stays = frames.keepsNumber(try output.bytes(data.lowerBound - 4..<data.lowerBound))
       }
       if stays {
-        if isSequenced { sequence &+= 1 }
         if whole.upperBound == chunk.range.lowerBound {
           whole = whole.lowerBound..<chunk.range.upperBound
         } else {
@@ -119,11 +115,11 @@ struct PNGEditWriter: EditWriting {
       whole = 0..<0
       // Leave out an fdAT without data, because it is useless and some decoders reject it. Keep it if it is the only
       // chunk of a damaged frame.
-      if hasData, data.isEmpty, !isStatic { continue }
+      if hasData, data.isEmpty, !frames.isStatic { continue }
       try convert(chunk, data, &output)
     }
     try output.copy(whole)
-    isStatic = false
+    frames.endFrame()
   }
 
   /// Copies the data of a chunk into a new chunk, which has the type that the output requires.
@@ -132,8 +128,8 @@ struct PNGEditWriter: EditWriting {
   private mutating func convert(
     _ chunk: PNGStructureMap.Chunk, _ data: Range<Int>, _ output: inout EditOutput
   ) throws(AnimatedImageError) {
-    let isSequenced = !isStatic
-    let number = isSequenced ? nextNumber().bigEndianBytes : []
+    let isSequenced = !frames.isStatic
+    let number = isSequenced ? frames.nextNumber().bigEndianBytes : []
     let type = Array((isSequenced ? "fdAT" : "IDAT").utf8) + number
     try output.append(UInt32(data.count + number.count).bigEndianBytes + type)
     let oldStart = try output.bytes(chunk.range.lowerBound + 4..<data.lowerBound)
@@ -151,36 +147,19 @@ struct PNGEditWriter: EditWriting {
     _ picture: Bitmap, over below: Bitmap, _ drawing: EditPlan.Drawing, _ step: EditPlan.Step,
     _ output: inout EditOutput
   ) throws(AnimatedImageError) {
-    try control(drawing.rect, step.delay, drawing.disposal, .source, &output)
-    let bytes = try encoder.compress(picture, in: drawing.rect, isCancelled: isCancelled)
-    for start in stride(from: 0, to: bytes.count, by: Self.dataLimit) {
-      let part = bytes[start..<min(start + Self.dataLimit, bytes.count)]
-      if isStatic {
-        try append("IDAT", Array(part), &output)
-      } else {
-        try append("fdAT", nextNumber().bigEndianBytes + part, &output)
-      }
-    }
-    isStatic = false
+    var chunks = PNGChunks()
+    appendControl(drawing.rect, step.delay, drawing.disposal, .source, to: &chunks)
+    frames.appendData(
+      try encoder.compress(picture, in: drawing.rect, isCancelled: isCancelled), to: &chunks)
+    try output.append(chunks.bytes)
   }
 
-  /// Appends a frame control chunk (PNG 3rd edition, 11.3.6.2).
-  private mutating func control(
+  /// Appends the fcTL chunk of a frame, unless the output is a still picture.
+  private mutating func appendControl(
     _ rect: PixelRect, _ delay: FrameDelay, _ disposal: DisposalMethod, _ blend: BlendOperation,
-    _ output: inout EditOutput
-  ) throws(AnimatedImageError) {
-    guard isAnimated else { return }
-    let numbers = [rect.width, rect.height, rect.x, rect.y].map { UInt32($0) }
-    let times = [delay.numerator, delay.denominator].flatMap { $0.bigEndianBytes.suffix(2) }
-    try append(
-      "fcTL",
-      nextNumber().bigEndianBytes + numbers.flatMap(\.bigEndianBytes) + times
-        + [disposal.rawValue, blend.rawValue], &output)
-  }
-
-  private mutating func nextNumber() -> UInt32 {
-    defer { sequence &+= 1 }
-    return sequence
+    to chunks: inout PNGChunks
+  ) {
+    if isAnimated { frames.appendControl(rect, delay, disposal, blend, to: &chunks) }
   }
 
   mutating func finish(_ output: inout EditOutput) throws(AnimatedImageError) {
@@ -188,12 +167,11 @@ struct PNGEditWriter: EditWriting {
     try append("IEND", [], &output)
   }
 
-  /// Appends a chunk, which consists of length, type, data and checksum.
   private func append(
-    _ type: String, _ data: [UInt8], _ output: inout EditOutput
+    _ type: StaticString, _ data: [UInt8], _ output: inout EditOutput
   ) throws(AnimatedImageError) {
-    let body = Array(type.utf8) + data
-    try output.append(
-      UInt32(data.count).bigEndianBytes + body + CRC32.of(body[...]).bigEndianBytes)
+    var chunk = PNGChunks()
+    chunk.append(type, data)
+    try output.append(chunk.bytes)
   }
 }

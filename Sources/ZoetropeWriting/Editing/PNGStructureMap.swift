@@ -13,9 +13,12 @@ package struct PNGStructureMap: Sendable {
   private(set) var tail: [Chunk] = []
   /// Whether the first frame is the static image.
   let beginsWithStaticImage: Bool
+  /// Whether all pixels of the source are opaque.
+  private let isOpaque: Bool
 
   init(_ image: AnimatedImage) throws(AnimatedImageError) {
     beginsWithStaticImage = image.staticImage == nil
+    isOpaque = image.header.isOpaquePNG
     var buffer = ReadBuffer()
     // The end of the signature and IHDR.
     var end = 33
@@ -60,5 +63,72 @@ package struct PNGStructureMap: Sendable {
       guard try body(type, chunk) else { return }
       place = chunk.upperBound
     }
+  }
+}
+
+extension PNGStructureMap: FrameCopying {
+  var numbersFrames: Bool { true }
+  var framesCanClear: Bool { true }
+  var firstFrame: FirstFrameCover { beginsWithStaticImage ? .whole : .anyPart }
+  var extensionByteCount: Int { 0 }
+
+  func mayShowCanvas(through frame: FrameControl) -> Bool { frame.blend == .over && !isOpaque }
+
+  /// New frames are stored in the file's pixel format. If that is not possible even with a longer palette, all frames
+  /// are encoded again as RGBA.
+  func steps(
+    for frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect
+  ) throws(AnimatedImageError) -> PlannedSteps {
+    let image = pictures.image
+    let encoder = PNGFormEncoder(image.header)
+    let isCropped = crop != PixelRect(image.canvasSize)
+    var header = image.header
+    header.canvasSize = crop.size
+    let room = 1 << Int(min(header.bitDepth, 8))
+    var missing: Set<UInt32> = []
+    var fits = true
+    func note(_ fit: PNGFormEncoder.Fit) {
+      switch fit {
+      case .fits: break
+      case .lacks(let colors): missing.formUnion(colors)
+      case .never: fits = false
+      }
+      if header.palette.count + missing.count > room, !missing.isEmpty { fits = false }
+    }
+    if isCropped, !beginsWithStaticImage {
+      note(encoder.fit(try image.renderStaticBitmap(), in: crop))
+    }
+    let planner = EditPlanner(pictures, self, crop: crop, encodesAll: isCropped ? .crop : nil)
+    let (steps, seam) = try planner.steps(for: frames) { (picture, _, rect, _) in
+      if fits { note(encoder.fit(picture, in: rect)) }
+    }
+    if fits, !missing.isEmpty {
+      // With a longer palette, the static image is compressed again, and damaged pixels of copied frames, whose indices
+      // are past the old palette, would get new colours.
+      if !isCropped, !beginsWithStaticImage {
+        note(encoder.fit(try image.renderStaticBitmap(), in: crop))
+      }
+      for step in steps where fits && step.drawing == nil {
+        fits = try pictures.isIntact(step.source)
+      }
+    }
+    if fits {
+      header.palette += missing.sorted()
+      return (steps, seam, header)
+    }
+    header.colorType = 6
+    header.bitDepth = header.bitDepth == 16 ? 16 : 8
+    header.palette = []
+    header.transparency = []
+    header.isInterlaced = false
+    let other = EditPlanner(pictures, self, crop: crop, encodesAll: .form)
+    let (encoded, first) = try other.steps(for: frames) { (_, _, _, _) in }
+    return (encoded, first, header)
+  }
+
+  func makeWriter(
+    _ plan: EditPlan, _ isCancelled: @escaping @Sendable () -> Bool
+  ) -> any EditWriting {
+    PNGEditWriter(plan, self, isCancelled)
   }
 }

@@ -20,10 +20,10 @@ package struct PictureRewriting: Sendable {
     _ image: AnimatedImage, _ timeline: EditTimeline, _ options: EditOptions
   ) -> EditPlan.Reason? {
     let format = options.format ?? image.format
-    // A still PNG remains a still PNG.
-    let isSameFormat = format == image.format || image.format == .png && format == .apng
     if timeline.rendering != nil { return .scaling }
-    if !isSameFormat { return .format(format) }
+    // A still PNG remains a still PNG.
+    let isSameFormat = format == image.format || format == image.format.outputFormat
+    if !isSameFormat || image.format.copying == nil { return .format(format.outputFormat) }
     if case .limited = options.colors.kind { return .colors }
     if options.tolerance > 0 { return .tolerance }
     if options.encodesAll { return .form }
@@ -49,7 +49,7 @@ package struct PictureRewriting: Sendable {
     // With a byte limit, the search reduces the colours itself if that is necessary.
     mayReduceFurther =
       options.budget == nil && options.colors == .automatic && options.dithering == .automatic
-    let format: AnimationFormat = (options.format ?? image.format) == .gif ? .gif : .apng
+    let format = (options.format ?? image.format).outputFormat
     var writing = AnimationWriterOptions(
       format: format, playCount: timeline.playCount, effort: options.effort,
       timing: options.timing, metadata: metadata,

@@ -127,6 +127,26 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
     #expect(small < (try PNGEncoder().encode(photograph).count))
   }
 
+  @Test func `frame data that is too long for one chunk is split, and all chunks are numbered`() {
+    var frames = APNGFrameChunks(beginsWithStaticImage: true)
+    frames.dataLimit = 9
+    let data = Array<UInt8>(0..<12)
+    var file = PNGChunks()
+    file.append(raw: PNGScanner.signature)
+    for _ in 0..<2 {
+      frames.appendControl(
+        PixelRect(x: 0, y: 0, width: 1, height: 1), FrameDelay(centiseconds: 4), .keep, .source,
+        to: &file)
+      frames.appendData(data, to: &file)
+    }
+    let chunks = PNGChunkList(file.bytes).chunks
+    #expect(chunks.map(\.type) == ["fcTL", "IDAT", "IDAT", "fcTL", "fdAT", "fdAT", "fdAT"])
+    #expect(chunks[1...2].flatMap(\.data) == data)
+    #expect(chunks[4...6].flatMap { $0.data.dropFirst(4) } == data)
+    let numbered = chunks.filter { $0.type != "IDAT" }.map { Array($0.data.prefix(4)) }
+    #expect(numbered == (0..<5).map { [0, 0, 0, $0] })
+  }
+
   @Test(arguments: [1, 7, 100])
   func `data that is too long for one chunk is split`(limit: Int) throws {
     let bitmap = Pictures.photograph(31, 17)

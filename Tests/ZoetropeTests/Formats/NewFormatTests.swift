@@ -37,6 +37,19 @@ import ZoetropeTestSupport
     #expect(reader.nextIndex == 6)
   }
 
+  @Test func `its edits are written as APNG, with all frames encoded again`() async throws {
+    let plan = try await image.plan([.reverse], options: EditOptions(keepsHiddenColors: true))
+    #expect(plan.format == .apng && plan.copiedCount == 0 && plan.encodedCount == 6)
+    let sink = MemorySink()
+    try await plan.write(to: sink)
+    let written = try AnimatedImage(bytes: sink.bytes)
+    let reader = FrameReader(written)
+    while let frame = try reader.next() {
+      #expect(film.isShown(by: frame.bitmap, 5 - frame.index))
+    }
+    #expect(reader.nextIndex == 6 && written.duration() == image.duration())
+  }
+
   @Test func `a file that ends in a frame keeps the frames before, and limits hold`() throws {
     let cut = try AnimatedImage(bytes: Array(film.bytes.dropLast(100)))
     #expect(cut.frames.count == 5)

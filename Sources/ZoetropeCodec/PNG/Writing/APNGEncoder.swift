@@ -1,4 +1,4 @@
-/// Writes the chunks of an APNG. A single counter numbers all fcTL and fdAT chunks (PNG 3rd edition, 4.9.2).
+/// Writes the chunks of an APNG.
 ///
 /// The first fcTL follows PLTE and tRNS, because existing decoders reject an fcTL that precedes them. Each frame after
 /// the first has at least one fdAT, and no fdAT is empty.
@@ -6,12 +6,7 @@ struct APNGEncoder: AnimationEncoding {
   private let request: AnimationRequest
   private let storage: PNGStorage
   private let metadata: PNGMetadataChunks
-  private var sequence: UInt32 = 0
-  /// Whether the next frame is also the static image, so that its data goes into IDAT chunks.
-  private var isStatic: Bool
-  /// The maximum number of data bytes in one chunk. The default is PNG's limit. A picture of noise can exceed it even
-  /// when compressed.
-  var dataLimit = 0x7fff_ffff
+  private var frames: APNGFrameChunks
 
   /// Creates the encoder of one file.
   ///
@@ -41,7 +36,7 @@ struct APNGEncoder: AnimationEncoding {
     }
     self.metadata = metadata
     self.request = request
-    isStatic = !request.hasPoster
+    frames = APNGFrameChunks(beginsWithStaticImage: !request.hasPoster)
   }
 
   // A frame can replace pixels of the canvas, including their alpha.
@@ -54,7 +49,7 @@ struct APNGEncoder: AnimationEncoding {
 
   func start(frameCount: Int) -> [UInt8] {
     var chunks = PNGChunks(capacity: 4096)
-    chunks.append(raw: PNGChunks.signature)
+    chunks.append(raw: PNGScanner.signature)
     chunks.append(header: request.canvasSize, storage.form)
     chunks.append(raw: animationControl(frameCount))
     chunks.append(metadata, storage.form, storage.table, key: storage.keyBytes)
@@ -67,19 +62,14 @@ struct APNGEncoder: AnimationEncoding {
   }
 
   private func animationControl(_ frameCount: Int) -> [UInt8] {
-    let plays: UInt32 =
-      switch request.playCount {
-      case .indefinite: 0
-      case .finite(let count): UInt32(count)
-      }
     var chunk = PNGChunks()
-    chunk.append("acTL", UInt32(frameCount).bigEndianBytes + plays.bigEndianBytes)
+    chunk.append(frameCount: frameCount, request.playCount)
     return chunk.bytes
   }
 
   mutating func poster(_ coded: CodedFrame) -> [UInt8] {
     var chunks = PNGChunks(capacity: coded.bytes.count + 64)
-    chunks.append("IDAT", coded.bytes, limit: dataLimit)
+    chunks.append("IDAT", coded.bytes, limit: PNGChunks.dataLimit)
     return chunks.bytes
   }
 
@@ -87,26 +77,9 @@ struct APNGEncoder: AnimationEncoding {
     _ coded: CodedFrame, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod
   ) -> [UInt8] {
     var chunks = PNGChunks(capacity: coded.bytes.count + 64)
-    let numbers = [nextNumber()] + [rect.width, rect.height, rect.x, rect.y].map { UInt32($0) }
-    let times = [delay.numerator, delay.denominator].flatMap { $0.bigEndianBytes.suffix(2) }
-    chunks.append(
-      "fcTL",
-      numbers.flatMap(\.bigEndianBytes) + times + [disposal.rawValue, coded.blend.rawValue])
-    if isStatic {
-      chunks.append("IDAT", coded.bytes, limit: dataLimit)
-      isStatic = false
-    } else {
-      for start in stride(from: 0, to: coded.bytes.count, by: dataLimit - 4) {
-        let part = coded.bytes[start..<min(start + dataLimit - 4, coded.bytes.count)]
-        chunks.append("fdAT", nextNumber().bigEndianBytes, part)
-      }
-    }
+    frames.appendControl(rect, delay, disposal, coded.blend, to: &chunks)
+    frames.appendData(coded.bytes, to: &chunks)
     return chunks.bytes
-  }
-
-  private mutating func nextNumber() -> UInt32 {
-    defer { sequence += 1 }
-    return sequence
   }
 
   var end: [UInt8] {

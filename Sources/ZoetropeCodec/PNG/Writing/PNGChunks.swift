@@ -1,11 +1,11 @@
 /// The bytes of a PNG file, built chunk by chunk.
-struct PNGChunks {
-  /// The eight bytes at the start of every PNG file.
-  static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+package struct PNGChunks {
+  /// The maximum number of data bytes in one chunk. A picture of noise can exceed it even when compressed.
+  static let dataLimit = 0x7fff_ffff
 
-  private(set) var bytes: [UInt8]
+  package private(set) var bytes: [UInt8]
 
-  init(capacity: Int = 0) {
+  package init(capacity: Int = 0) {
     bytes = []
     bytes.reserveCapacity(capacity)
   }
@@ -13,7 +13,7 @@ struct PNGChunks {
   mutating func append(raw: [UInt8]) { bytes += raw }
 
   /// Appends a chunk, which consists of a length, a type, data and a CRC.
-  mutating func append(_ type: StaticString, _ data: [UInt8]) {
+  package mutating func append(_ type: StaticString, _ data: [UInt8]) {
     open(type, count: data.count)
     bytes += data
     close(count: data.count)
@@ -48,6 +48,16 @@ struct PNGChunks {
       bytes.append(copying: storage.bytes.extracting(start..<start + size))
       close(count: size)
     }
+  }
+
+  /// Appends the acTL chunk of an APNG with `frameCount` frames.
+  package mutating func append(frameCount: Int, _ playCount: PlayCount) {
+    let plays: UInt32 =
+      switch playCount {
+      case .indefinite: 0
+      case .finite(let count): UInt32(clamping: count)
+      }
+    append("acTL", UInt32(clamping: frameCount).bigEndianBytes + plays.bigEndianBytes)
   }
 
   /// Appends the IHDR chunk for a picture that is not interlaced.
@@ -88,6 +98,58 @@ struct PNGChunks {
   }
 
   private mutating func append(_ value: UInt32) { bytes += value.bigEndianBytes }
+}
+
+/// The chunks of an APNG's frames. A single counter numbers all fcTL and fdAT chunks (PNG 3rd edition, 4.9.2).
+package struct APNGFrameChunks {
+  /// Whether the next frame is also the static image, so that its data goes into IDAT chunks.
+  package private(set) var isStatic: Bool
+  private var sequence: UInt32 = 0
+  /// The maximum number of data bytes in one chunk. The default is PNG's limit.
+  var dataLimit = PNGChunks.dataLimit
+
+  package init(beginsWithStaticImage: Bool) { isStatic = beginsWithStaticImage }
+
+  /// Whether a copied fdAT chunk that begins with `number` can stay as it is. If it can, its number is used.
+  package mutating func keepsNumber(_ number: [UInt8]) -> Bool {
+    guard number == sequence.bigEndianBytes else { return false }
+    sequence &+= 1
+    return true
+  }
+
+  /// Returns the number of the next chunk, which is not used again.
+  package mutating func nextNumber() -> UInt32 {
+    defer { sequence &+= 1 }
+    return sequence
+  }
+
+  /// Appends the fcTL chunk of the next frame (11.3.6.2).
+  package mutating func appendControl(
+    _ rect: PixelRect, _ delay: FrameDelay, _ disposal: DisposalMethod, _ blend: BlendOperation,
+    to chunks: inout PNGChunks
+  ) {
+    let numbers = [nextNumber()] + [rect.width, rect.height, rect.x, rect.y].map { UInt32($0) }
+    let times = [delay.numerator, delay.denominator].flatMap { $0.bigEndianBytes.suffix(2) }
+    chunks.append(
+      "fcTL", numbers.flatMap(\.bigEndianBytes) + times + [disposal.rawValue, blend.rawValue])
+  }
+
+  /// Appends the compressed pixels of the next frame, which must not be empty.
+  package mutating func appendData(_ bytes: [UInt8], to chunks: inout PNGChunks) {
+    if isStatic {
+      chunks.append("IDAT", bytes, limit: dataLimit)
+    } else {
+      let limit = dataLimit - 4
+      for start in stride(from: 0, to: bytes.count, by: limit) {
+        let part = bytes[start..<min(start + limit, bytes.count)]
+        chunks.append("fdAT", nextNumber().bigEndianBytes, part)
+      }
+    }
+    endFrame()
+  }
+
+  /// Ends a frame whose data was appended without this type.
+  package mutating func endFrame() { isStatic = false }
 }
 
 extension UInt32 {

@@ -13,7 +13,7 @@ public final class PNGEncoder {
   private let metadata: PNGMetadataChunks
   /// The maximum number of data bytes in one IDAT chunk. The default is PNG's limit. A picture of noise can exceed it
   /// even when compressed.
-  var dataLimit = 0x7fff_ffff
+  var dataLimit = PNGChunks.dataLimit
   private let indexer = ColorIndexer()
 
   /// Creates an encoder that adds `metadata` to each file: the colour space, the profile, the density, Exif and texts.
@@ -88,7 +88,7 @@ public final class PNGEncoder {
     let capacity = count + 12 * (count / dataLimit) + 4096
     try PixelMemory.require(capacity)
     var chunks = PNGChunks(capacity: capacity)
-    chunks.append(raw: PNGChunks.signature)
+    chunks.append(raw: PNGScanner.signature)
     chunks.append(header: size, form)
     chunks.append(metadata, form, table)
     chunks.append("IDAT", scanlines.packed, count: count, limit: dataLimit)

@@ -1,0 +1,70 @@
+/// The rules by which compressed frames of one format are copied. A conforming type knows the positions of the parts of
+/// one file that are copied.
+protocol FrameCopying: Sendable {
+  /// Whether frames are stored with their numbers. If true, a frame can be copied unchanged only if the frames before it
+  /// are the same as in the source.
+  var numbersFrames: Bool { get }
+  /// Whether a new frame can make pixels transparent. If false, only the disposal of the previous frame can do so.
+  var framesCanClear: Bool { get }
+  /// The part of the canvas that the first frame of the output must cover.
+  var firstFrame: FirstFrameCover { get }
+  /// The number of bytes in extensions that a smaller file can leave out. Zero if the image's metadata contains all of
+  /// them.
+  var extensionByteCount: Int { get }
+  /// Returns whether the canvas below `frame` can be visible through its pixels.
+  func mayShowCanvas(through frame: FrameControl) -> Bool
+  /// Returns the steps that show `frames`, cropped to `crop`, the seam, and the header of the output.
+  ///
+  /// - Throws: `unwritable` if the format cannot store the output; the errors of decoding; `cancelled`.
+  func steps(
+    for frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect
+  ) throws(AnimatedImageError) -> PlannedSteps
+  /// Creates the writer of a file that is written as `plan` says.
+  func makeWriter(_ plan: EditPlan, _ isCancelled: @escaping @Sendable () -> Bool)
+    -> any EditWriting
+}
+
+/// The steps that show the frames of the output, the seam, and the header of the output.
+typealias PlannedSteps = (steps: [EditPlan.Step], seam: EditPlan.Seam?, header: ImageHeader)
+
+/// The part of the canvas that the first frame of a file must cover.
+enum FirstFrameCover {
+  /// Any part of the canvas.
+  case anyPart
+  /// Any part of the canvas, but nothing outside, because decoders then enlarge the canvas. A new frame covers all of it.
+  case inside
+  /// The whole canvas.
+  case whole
+}
+
+extension AnimationFormat {
+  typealias Copying =
+    @Sendable (AnimatedImage) throws(AnimatedImageError) -> any FrameCopying
+
+  /// Reads the rules by which compressed frames of an image in this format are copied. Nil if edits encode all frames
+  /// again.
+  var copying: Copying? {
+    switch self {
+    case .gif: { (image) throws(AnimatedImageError) in try GIFStructureMap(image) }
+    case .apng, .png: { (image) throws(AnimatedImageError) in try PNGStructureMap(image) }
+    default: nil
+    }
+  }
+}
+
+/// A writer of edited animations of one format.
+protocol EditWriting {
+  /// Writes the part of the file before the first frame.
+  mutating func start(_ output: inout EditOutput) throws(AnimatedImageError)
+  /// Copies the compressed pixels of `frame`.
+  mutating func copy(
+    _ frame: FrameControl, _ step: EditPlan.Step, _ output: inout EditOutput
+  ) throws(AnimatedImageError)
+  /// Encodes `picture` as a frame that is drawn over `below`.
+  mutating func encode(
+    _ picture: Bitmap, over below: Bitmap, _ drawing: EditPlan.Drawing, _ step: EditPlan.Step,
+    _ output: inout EditOutput
+  ) throws(AnimatedImageError)
+  /// Writes the part of the file after the last frame.
+  mutating func finish(_ output: inout EditOutput) throws(AnimatedImageError)
+}
