@@ -9,6 +9,8 @@ enum AnimationFormatChoice: String, ExpressibleByArgument, CaseIterable, Sendabl
 
   var format: AnimationFormat { self == .gif ? .gif : .apng }
 
+  init(_ format: AnimationFormat) { self = format == .gif ? .gif : .apng }
+
   /// The extension of files in this format. For APNG, it is `png`, which sites and viewers expect.
   var fileExtension: String { self == .gif ? "gif" : "png" }
 
@@ -79,7 +81,7 @@ struct AnimationDestination: Hashable {
       let place: [OutputTemplate.Token] = isTree ? [.directory, .text(Array("/".utf8))] : []
       template = OutputTemplate(tokens: [.text(bytes + slash)] + place + name)
     } else {
-      template = try OutputTemplate(parsing: bytes)
+      template = try OutputTemplate(parsing: bytes, isForFrames: false)
     }
     guard !template.tellsFramesApart else {
       throw .usage(
@@ -186,11 +188,10 @@ struct AnimationDestination: Hashable {
   /// Throws if the extension of output `place` implies a format other than `format`.
   func check(_ place: Int, holds format: AnimationFormat) throws(CommandFailure) {
     guard case .file(let path) = places[place], let ending = path.extension else { return }
-    let isGIF = format == .gif
-    guard let known = AnimationFormatChoice(extension: ending.lowercased()),
-      (known == .gif) != isGIF
+    let choice = AnimationFormatChoice(format)
+    guard let known = AnimationFormatChoice(extension: ending.lowercased()), known != choice
     else { return }
-    throw .usage("the output is \(isGIF ? "GIF" : "PNG"), but its name ends in .\(ending)")
+    throw .usage("the output is \(choice == .gif ? "GIF" : "PNG"), but its name ends in .\(ending)")
   }
 
   /// Throws if an output would overwrite an input, if two outputs have the same name, or if an output exists (unless

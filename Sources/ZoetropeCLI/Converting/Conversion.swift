@@ -28,7 +28,7 @@ struct Conversion {
     _ reporting: ConversionReporting
   ) throws(AnimatedImageError) {
     self.image = image
-    format = options.format == .gif ? .gif : .apng
+    format = AnimationFormatChoice(options.format ?? .apng)
     let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
     if let budget = options.budget {
       let reporter = reporting.reporter(total: nil, phase: "fit")
@@ -236,7 +236,8 @@ extension AnimationMetadata {
     var rest = self
     rest.applicationBlocks = []
     if rest.xmpForGIF != nil { rest.xmp = nil }
-    rest.iccProfile = nil
+    // A GIF stores the profile without its name.
+    (rest.iccProfile, rest.iccProfileName) = (nil, nil)
     rest.texts.removeAll { $0.key == "Comment" }
     return rest != AnimationMetadata()
   }

@@ -126,10 +126,10 @@ struct ConvertRequest: Hashable {
   ) throws(CommandFailure) -> Int {
     guard let preset else { return 0 }
     guard preset.formats.contains(format(of: image).format) else {
-      let format = preset.formats[0]
+      let format = AnimationFormatChoice(preset.formats[0])
       throw .usage(
-        "\(preset.name) requires \(format == .gif ? "a GIF" : "an APNG"): choose an output that "
-          + "ends in .\(format == .gif ? "gif" : "png"), or --format \(format.rawValue)")
+        "\(preset.name) requires \(format.format.nameWithArticle): choose an output that ends in "
+          + ".\(format.fileExtension), or --format \(format.rawValue)")
     }
     do throws(AnimatedImageError) {
       return try preset.apply(to: &edits, &options, of: image)
@@ -151,7 +151,7 @@ struct ConvertRequest: Hashable {
 
   /// Returns the format of the output for `image`.
   func format(of image: AnimatedImage) -> AnimationFormatChoice {
-    form.format ?? (image.format == .gif ? .gif : .apng)
+    form.format ?? AnimationFormatChoice(image.format)
   }
 }
 

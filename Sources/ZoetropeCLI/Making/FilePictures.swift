@@ -14,6 +14,8 @@ final class FilePictures: PictureSupply {
   let isDeep: Bool
   /// The number of bytes of all files together.
   let byteCount: Int
+  /// The damage of pictures whose decoded rows are kept, by the picture's index.
+  private(set) var losses: [Int: Damage] = [:]
   /// The picture that was read last.
   private var last: CompositedFrame?
 
@@ -61,7 +63,9 @@ final class FilePictures: PictureSupply {
       }
     }
     var failure: CommandFailure?
-    if let damage = image.damage.first(where: { !$0.kind.isTolerated }) {
+    if options.damage != .partialRows,
+      let damage = image.damage.first(where: { !$0.kind.isTolerated })
+    {
       failure = CommandFailure(.undecodable, code: damage.kind.name, damage.detail)
     } else if image.frames.count != 1 || image.staticImage != nil {
       failure = .usage(
@@ -97,27 +101,37 @@ final class FilePictures: PictureSupply {
       throw .usage("the poster \(input.name) is \(image.canvasSize), but the frames are \(size)")
     }
     do throws(AnimatedImageError) {
-      return try decoded(image, 0).bitmap
+      return try decoded(image, nil).bitmap
     } catch {
       throw CommandFailure(error, file: input.name, damage: options.damage)
     }
   }
 
-  /// Decodes the only frame of `image`.
+  /// Decodes the only frame of `image`, which is the picture with the given index, or the poster if that is nil.
   ///
-  /// - Throws: The frame's damage as an error, if any data of the frame was lost.
+  /// - Throws: The frame's damage as an error, if any data of the frame was lost and the decoded rows are not to be kept.
   private func decoded(
-    _ image: AnimatedImage, _ index: Int
+    _ image: AnimatedImage, _ index: Int?
   ) throws(AnimatedImageError) -> CompositedFrame {
     var image = image
     // An 8-bit picture is decoded to 8 bits; the writer converts it to 16 bits without loss.
     image.options.keeps16Bit = options.keeps16Bit && image.isDeep
     let frame = try FrameReader(image).frame(at: 0) { Signals.ending != nil }
     if let damage = frame.damage, !damage.kind.isTolerated {
-      throw damage.error(format: image.format)
+      guard options.damage == .partialRows, let index else {
+        throw damage.error(format: image.format)
+      }
+      losses[index] = damage
     }
     // The changed rectangle is left out, because the difference from the previous picture is unknown.
-    return CompositedFrame(index: index, bitmap: frame.bitmap)
+    return CompositedFrame(index: index ?? 0, bitmap: frame.bitmap, damage: frame.damage)
+  }
+
+  /// Prints a warning for each picture that has lost data.
+  func warnOfLosses() {
+    for (index, damage) in losses.sorted(by: { $0.key < $1.key }) {
+      CommandRunner.report(damage, ofFile: sources[index].name)
+    }
   }
 
   /// Returns the failure for an error of the library, with the name of the file.

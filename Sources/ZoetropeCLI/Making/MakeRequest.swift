@@ -52,10 +52,8 @@ struct MakeRequest: Hashable {
     if self.delays != nil { timeline.set(delays) }
     let kept: EditDelays
     do throws(AnimatedImageError) {
-      kept =
-        format == .gif
-        ? try .centiseconds(timeline, form.keepsShortDelays ? .exact : .browser)
-        : try .fractions(timeline)
+      kept = try .stored(
+        in: format.format, timeline, form.keepsShortDelays ? .exact : .browser)
     } catch {
       throw pictures.failure(error)
     }
@@ -97,7 +95,7 @@ struct MakeRequest: Hashable {
       inputByteCount: pictures.byteCount, size: pictures.size, playCount: timeline.playCount,
       steps: kept.kept.map {
         ConversionStep(source: $0.frame, delay: $0.delay, action: .encoded, rect: nil, reason: nil)
-      }, departures: departures, isPlan: false)
+      }, departures: departures, damage: assembly.findings.damage, isPlan: false)
     let written = try AnimationWriting(
       place: destination.places[0], isReplacing: form.isForced, name: nil, reporting: reporting
     ).write(frameCount: kept.kept.count) { (sink, progress) throws(AnimatedImageError) in
@@ -106,9 +104,12 @@ struct MakeRequest: Hashable {
     // Nothing is reported if the reader of the output has gone away.
     guard let written else { return .success }
     report.byteCount = written.byteCount
-    if !reporting.isQuiet, !reporting.isJSON { report.warn() }
+    if !reporting.isQuiet, !reporting.isJSON {
+      pictures.warnOfLosses()
+      report.warn()
+    }
     _ = try reporting.tell(report, isOutputStandard: destination.places[0] == .stream(nil))
-    return .success
+    return pictures.losses.isEmpty ? .success : .partial
   }
 
   /// The name of the file with the delays, or nil if there is none.

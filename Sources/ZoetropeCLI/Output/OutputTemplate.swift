@@ -138,8 +138,9 @@ extension OutputTemplate {
 
   /// Parses a template.
   ///
+  /// - Parameter isForFrames: Whether each frame is a file of its own, so that names may contain its index and times.
   /// - Throws: A usage failure that quotes the unknown placeholder or describes the unpaired brace or `%`.
-  init(parsing bytes: [UInt8]) throws(CommandFailure) {
+  init(parsing bytes: [UInt8], isForFrames: Bool = true) throws(CommandFailure) {
     var tokens: [Token] = []
     var text: [UInt8] = []
     func flush() {
@@ -156,7 +157,8 @@ extension OutputTemplate {
           continue
         }
         flush()
-        tokens.append(byte == UInt8(ascii: "{") ? try Self.place(&rest) : try Self.number(&rest))
+        tokens.append(
+          byte == UInt8(ascii: "{") ? try Self.place(&rest, isForFrames) : try Self.number(&rest))
       case UInt8(ascii: "}"):
         if rest.first == byte { rest.removeFirst() }
         text.append(byte)
@@ -167,7 +169,9 @@ extension OutputTemplate {
     self.init(tokens: tokens)
   }
 
-  private static func place(_ rest: inout ArraySlice<UInt8>) throws(CommandFailure) -> Token {
+  private static func place(
+    _ rest: inout ArraySlice<UInt8>, _ isForFrames: Bool
+  ) throws(CommandFailure) -> Token {
     guard let end = rest.firstIndex(of: UInt8(ascii: "}")) else {
       throw .usage("a { in the output name has no }; write {{ for a literal {")
     }
@@ -188,7 +192,9 @@ extension OutputTemplate {
     default:
       throw .usage(
         "unknown field {\(name)} in the output name; the fields are {name} {stem} {dir} {parent} "
-          + "{index} {start_ms} {shown_ms} {ext}, and numbers take a width, as in {index:04}")
+          + (isForFrames
+            ? "{index} {start_ms} {shown_ms} {ext}, and numbers take a width, as in {index:04}"
+            : "{ext}"))
     }
   }
 

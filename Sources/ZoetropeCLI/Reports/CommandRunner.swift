@@ -26,9 +26,13 @@ enum CommandRunner {
       }
       FileDescriptor.note(String(decoding: line, as: UTF8.self))
     } else {
-      FileDescriptor.note(
-        "zoetrope: warning: \(input.name.sanitized): \(damage.sentence.sanitized)\n")
+      report(damage, ofFile: input.name)
     }
+  }
+
+  /// Prints a warning about `damage` in the file called `name`.
+  static func report(_ damage: Damage, ofFile name: String) {
+    FileDescriptor.note("zoetrope: warning: \(name.sanitized): \(damage.sentence.sanitized)\n")
   }
 
   /// Returns what `body` writes, as a line with a line break.

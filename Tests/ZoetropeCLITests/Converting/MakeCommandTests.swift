@@ -240,6 +240,28 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `on request, the decoded rows of a damaged picture are kept`() throws {
+    try withTool { (tool: Tool) throws in
+      let whole = Bitmap(width: 64, height: 64) { x, y in
+        RGBA(red: UInt8(x * 4), green: UInt8(y * 4), blue: UInt8(x * y % 251), alpha: 255)
+      }
+      let bytes = try PNGEncoder().encode(whole)
+      try tool.write(bytes, to: "1.png")
+      try tool.write(Array(bytes.prefix(bytes.count / 2)), to: "2.png")
+      let refused = try tool.run("make", "1.png", "2.png", "-o", "a.png", "--fps", "5")
+      #expect(refused.status == 3 && refused.errors.contains("2.png: "))
+      let kept = try tool.run(
+        "make", "1.png", "2.png", "-o", "a.png", "--fps", "5", "--damage", "partial")
+      #expect(kept.status == 1 && kept.errors.contains("warning: 2.png: "), "\(kept.errors)")
+      #expect(kept.text.hasSuffix("; damaged, otherwise exact\n"), "\(kept.text)")
+      let pictures = try WrittenFilm(tool.read("a.png")).pictures
+      try #require(pictures.count == 2)
+      let rowCount = 4 * whole.width
+      #expect(pictures[0].prefix(rowCount) == pictures[1].prefix(rowCount))
+      #expect(pictures[0].suffix(rowCount) != pictures[1].suffix(rowCount))
+    }
+  }
+
   @Test func `names with odd characters survive the manifest`() throws {
     try withTool { (tool: Tool) throws in
       let script = #"""
