@@ -83,7 +83,10 @@ def edits(
         except (TypeError, ValueError):
             raise parameter_error(
                 f"crop is {crop!r}; it must be four integers, (left, top, width, height)") from None
-        if not all(0 <= side < 1 << 31 for side in (x, y, width, height)):
+        if x < 0 or y < 0 or width < 1 or height < 1:
+            raise parameter_error(
+                f"crop is {crop!r}; left and top must be at least 0, width and height at least 1")
+        if not all(side < 1 << 31 for side in (x, y, width, height)):
             raise parameter_error(f"crop is {crop!r}, which is out of range")
         found.append(c.Edit(kind=8, x=x, y=y, width=width, height=height))
     fit_kind, filter_kind = _choice(fit, _FITS, "fit"), _choice(filter, _FILTERS, "filter")
