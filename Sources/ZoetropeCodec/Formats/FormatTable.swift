@@ -28,11 +28,10 @@ package enum FormatTable {
     builtInRows[format] ?? added.withLock { $0.first { $0.formats.contains(format) } }
   }
 
-  /// The error for bytes that match none of the signatures.
-  static var noSignature: AnimatedImageError {
-    let names = rows.map(\.name).joined(separator: " or ")
-    return AnimatedImageError(.notAnImage, "no \(names) signature", byteOffset: 0)
-  }
+  /// The error for bytes that match none of the signatures. It names the formats of this package, whatever rows are
+  /// added meanwhile.
+  static let noSignature = AnimatedImageError(
+    .notAnImage, "no \(builtIn.map(\.name).joined(separator: " or ")) signature", byteOffset: 0)
 }
 
 extension ImageHeader {

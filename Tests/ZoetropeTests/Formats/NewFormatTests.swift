@@ -200,6 +200,13 @@ import ZoetropeTestSupport
     func workingByteCount(for byteCount: Int, _ options: DecodingOptions) -> Int { 0 }
   }
 
+  @Test func `bytes of no format are refused in the same words, whatever formats are added`() {
+    let error = #expect(throws: AnimatedImageError.self) {
+      try AnimatedImage(bytes: Array("farbfelt".utf8))
+    }
+    #expect(error?.detail == "no GIF or PNG signature")
+  }
+
   @Test func `a format is detected from as many bytes as it takes, in pieces of any length`() throws
   {
     let rows: [any FormatCodec] = [Neighbour(), FarbfeldCodec(), GIFCodec()]
