@@ -659,6 +659,8 @@ def test_wrong_conversions(delays):
         with pytest.raises(zoetrope.ParameterError):
             animation.convert(file, **options)
         assert file.getvalue() == b""
+    with pytest.raises(zoetrope.ParameterError, match="left and top must be at least 0"):
+        animation.convert(io.BytesIO(), format="gif", crop=(-10, 0, 3, 3))
     with pytest.raises(IndexError):
         animation.convert(io.BytesIO(), frames=[99])
     animation.close()

@@ -85,9 +85,9 @@ def _options(
     if preset is not None:
         if not isinstance(preset, str):
             raise TypeError(f"preset must be a str, not {type(preset).__name__}")
-        # The library checks the name. A name that is too long is cut, because it cannot be valid.
         if not preset:
             raise parameter_error("preset is empty")
+        # The library checks the name. A name that is too long is cut, because it cannot be valid.
         options.preset = preset.encode("utf-8", "replace").replace(b"\0", b"?")[:31]
     for word in (pin,) if isinstance(pin, str) else pin:
         setattr(options, ("keep_size", "keep_frame_rate")[_choice(word, _PINS, "pin")], 1)

@@ -65,6 +65,10 @@ import Testing
       "the frames and the manifest cannot both go to standard output", ["cat.gif", "f"]
     ),
     ("$ZOETROPE convert cat.gif -o c.gif --plays 0", "'forever' or a number", ["cat.gif"]),
+    (
+      "$ZOETROPE convert cat.gif -o {x}.gif", "the fields are {name} {stem} {dir} {parent} {ext}",
+      ["cat.gif"]
+    ),
     ("$ZOETROPE convert cat.gif -o c.gif --plays N", "the value 'N' is invalid", ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --colors 1", "'exact' or a number", ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --frames 30-", "matches none of the 3", ["cat.gif"]),

@@ -14,8 +14,6 @@ final class FilePictures: PictureSupply {
   let isDeep: Bool
   /// The number of bytes of all files together.
   let byteCount: Int
-  /// The damage of pictures whose decoded rows are kept, by the picture's index.
-  private(set) var losses: [Int: Damage] = [:]
   /// The picture that was read last.
   private var last: CompositedFrame?
 
@@ -32,7 +30,7 @@ final class FilePictures: PictureSupply {
     for source in sources {
       let image = try Self.open(source, options)
       byteCount += image.byteCount
-      isDeep = isDeep || image.isDeep
+      isDeep = isDeep || image.header.isDeep
       guard let size = first?.canvasSize else {
         first = image
         continue
@@ -63,9 +61,13 @@ final class FilePictures: PictureSupply {
       }
     }
     var failure: CommandFailure?
-    if options.damage != .partialRows,
-      let damage = image.damage.first(where: { !$0.kind.isTolerated })
-    {
+    // The rows of a truncated picture can be kept. Other damage may have changed all of its colours, or made an
+    // animation look like a still picture.
+    let keepsCut =
+      options.damage == .partialRows && !image.damage.contains { $0.kind == .pngStaticOnly }
+    if let damage = image.damage.first(where: {
+      !$0.kind.isTolerated && !(keepsCut && $0.kind == .cutFrame)
+    }) {
       failure = CommandFailure(.undecodable, code: damage.kind.name, damage.detail)
     } else if image.frames.count != 1 || image.staticImage != nil {
       failure = .usage(
@@ -101,35 +103,40 @@ final class FilePictures: PictureSupply {
       throw .usage("the poster \(input.name) is \(image.canvasSize), but the frames are \(size)")
     }
     do throws(AnimatedImageError) {
-      return try decoded(image, nil).bitmap
+      let frame = try decoded(image, 0)
+      if let damage = frame.damage { throw damage.error(format: image.format) }
+      return frame.bitmap
     } catch {
       throw CommandFailure(error, file: input.name, damage: options.damage)
     }
   }
 
-  /// Decodes the only frame of `image`, which is the picture with the given index, or the poster if that is nil.
+  /// Decodes the only frame of `image`, which is the picture with the given index. The frame's damage is that by which
+  /// data was lost.
   ///
-  /// - Throws: The frame's damage as an error, if any data of the frame was lost and the decoded rows are not to be kept.
+  /// - Throws: The frame's damage as an error, unless the decoded rows are to be kept.
   private func decoded(
-    _ image: AnimatedImage, _ index: Int?
+    _ image: AnimatedImage, _ index: Int
   ) throws(AnimatedImageError) -> CompositedFrame {
     var image = image
     // An 8-bit picture is decoded to 8 bits; the writer converts it to 16 bits without loss.
-    image.options.keeps16Bit = options.keeps16Bit && image.isDeep
+    image.options.keeps16Bit = options.keeps16Bit && image.header.isDeep
     let frame = try FrameReader(image).frame(at: 0) { Signals.ending != nil }
+    var loss: Damage?
     if let damage = frame.damage, !damage.kind.isTolerated {
-      guard options.damage == .partialRows, let index else {
-        throw damage.error(format: image.format)
-      }
-      losses[index] = damage
+      guard options.damage == .partialRows else { throw damage.error(format: image.format) }
+      loss = Damage(
+        damage.kind, damage.detail, frameIndex: index, byteOffset: damage.byteOffset,
+        validRows: damage.validRows)
     }
     // The changed rectangle is left out, because the difference from the previous picture is unknown.
-    return CompositedFrame(index: index ?? 0, bitmap: frame.bitmap, damage: frame.damage)
+    return CompositedFrame(index: index, bitmap: frame.bitmap, damage: loss)
   }
 
-  /// Prints a warning for each picture that has lost data.
-  func warnOfLosses() {
-    for (index, damage) in losses.sorted(by: { $0.key < $1.key }) {
+  /// Prints a warning for each item of `losses`, whose frame index is that of a picture.
+  func warn(of losses: [Damage]) {
+    for damage in losses {
+      guard let index = damage.frameIndex else { continue }
       CommandRunner.report(damage, ofFile: sources[index].name)
     }
   }

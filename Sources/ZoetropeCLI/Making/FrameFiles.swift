@@ -129,9 +129,7 @@ struct FrameFiles {
       }
       return PNGSequence.pictures(in: bytes).enumerated().map { .bytes(Array($1), place: $0) }
     } catch {
-      if let status = Signals.ending {
-        throw CommandFailure(status, code: "interrupted", "interrupted", file: "standard input")
-      }
+      if let failure = CommandFailure.interruption(file: "standard input") { throw failure }
       throw CommandFailure(error, file: "standard input", damage: .salvage)
     }
   }

@@ -105,11 +105,11 @@ struct MakeRequest: Hashable {
     guard let written else { return .success }
     report.byteCount = written.byteCount
     if !reporting.isQuiet, !reporting.isJSON {
-      pictures.warnOfLosses()
+      pictures.warn(of: report.damage)
       report.warn()
     }
     _ = try reporting.tell(report, isOutputStandard: destination.places[0] == .stream(nil))
-    return pictures.losses.isEmpty ? .success : .partial
+    return report.damage.isEmpty ? .success : .partial
   }
 
   /// The name of the file with the delays, or nil if there is none.
@@ -147,9 +147,4 @@ struct MakeRequest: Hashable {
       throw .usage("the frames need delays: --fps, --delay, --delays, --duration or a manifest")
     }
   }
-}
-
-extension AnimatedImage {
-  /// Whether the image has 16 bits per sample.
-  var isDeep: Bool { format != .gif && header.bitDepth == 16 }
 }

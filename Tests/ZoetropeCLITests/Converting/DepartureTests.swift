@@ -3,6 +3,8 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
+@testable import ZoetropeCLI
+
 /// What `convert`, `make` and `optimize` say of outputs that differ from their inputs, or do not.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct DepartureTests {
   private let apng = "\(FixtureLibrary().root)/APNG"
@@ -28,6 +30,14 @@ import ZoetropeTestSupport
         #expect(try !tool.run(arguments).text.contains("colours reduced"), "\(arguments)")
       }
     }
+  }
+
+  @Test func `a GIF keeps a profile, and losing only its name is no loss of metadata`() {
+    var metadata = AnimationMetadata()
+    (metadata.iccProfile, metadata.iccProfileName) = ([1, 2, 3], "Display P3")
+    #expect(!metadata.hasMoreThanGIF)
+    metadata.gamma = 45_455
+    #expect(metadata.hasMoreThanGIF)
   }
 
   @Test func `a file that gets no smaller in place is left as it is`() throws {

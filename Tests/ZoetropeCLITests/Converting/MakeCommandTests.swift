@@ -18,7 +18,7 @@ import ZoetropeTestSupport
   @Test(arguments: paths)
   func `extract and make are each other's inverse`(_ path: String) throws {
     let bytes = try Self.library.file(path)
-    let isDeep = try AnimatedImage(bytes: bytes).isDeep
+    let isDeep = try AnimatedImage(bytes: bytes).header.isDeep
     let tool = try Tool()
     defer { tool.cleanUp() }
     try tool.write(bytes, to: "in")
@@ -255,6 +255,24 @@ import ZoetropeTestSupport
       #expect(kept.status == 1 && kept.errors.contains("warning: 2.png: "), "\(kept.errors)")
       #expect(kept.text.hasSuffix("; damaged, otherwise exact\n"), "\(kept.text)")
       let pictures = try WrittenFilm(tool.read("a.png")).pictures
+      let line = try tool.run(
+        "make", "1.png", "2.png", "-o", "b.png", "--fps", "5", "--damage", "partial", "--json")
+      let damage = try JSONLine.one(line.output)["damage"].elements
+      #expect(line.status == 1 && damage.count == 1 && damage.first?["frame"] == 1)
+      for (number, options) in ["1.png --poster 2.png", "crc.png", "gap.png", "cut.png"]
+        .enumerated()
+      {
+        for (name, file) in [
+          ("crc", "crc-plte"), ("gap", "apng-sequence-gap-frame-1"),
+          ("cut", "apng-cut-in-first-fdat"),
+        ] {
+          try tool.write(FixtureLibrary().file("Bad/\(file).png"), to: "\(name).png")
+        }
+        let refused = try tool.run(
+          ["make"] + options.split(separator: " ").map(String.init)
+            + ["-o", "no\(number).png", "--fps", "5", "--damage", "partial"])
+        #expect(refused.status == 3, "\(options): \(refused.errors)")
+      }
       try #require(pictures.count == 2)
       let rowCount = 4 * whole.width
       #expect(pictures[0].prefix(rowCount) == pictures[1].prefix(rowCount))

@@ -26,7 +26,7 @@ struct WrittenFilm {
 
   init(_ bytes: [UInt8]) throws {
     var options = DecodingOptions()
-    options.keeps16Bit = try AnimatedImage(bytes: bytes).isDeep
+    options.keeps16Bit = try AnimatedImage(bytes: bytes).header.isDeep
     let image = try AnimatedImage(bytes: bytes, options: options)
     (size, playCount) = (image.canvasSize, image.playCount)
     delays = image.frames.map(\.delay)
