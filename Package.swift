@@ -136,7 +136,7 @@ let package = Package(
     .target(
       name: "ZoetropeProcess",
       dependencies: [
-        "Zoetrope", "ZoetropeTerminal", "ZoetropeShims",
+        "Zoetrope", "ZoetropeShims",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),

@@ -46,9 +46,7 @@ final class AnimationHandle: Sendable {
   /// - Throws: `parameter` if the frame does not exist.
   func checkFrame(_ index: Int64) throws(AnimatedImageError) -> Int {
     guard index >= 0, index < Int64(image.frames.count) else {
-      throw AnimatedImageError(
-        .parameter, "frame \(index) does not exist; there are \(image.frames.count) frames",
-        format: image.format)
+      throw .noFrame(index, of: image.frames.count, format: image.format)
     }
     return Int(index)
   }

@@ -80,8 +80,7 @@ final class Player: Sendable {
   /// - Throws: `parameter` if the frame does not exist, or if playback has ended.
   func seek(toFrame index: Int64) throws(AnimatedImageError) {
     guard index >= 0, index < Int64(frameCount) else {
-      throw AnimatedImageError(
-        .parameter, "frame \(index) does not exist; there are \(frameCount) frames")
+      throw .noFrame(index, of: frameCount)
     }
     try checkOpen()
     try scheduler.seek(toFrame: Int(index))

@@ -24,9 +24,7 @@ extension FrameStore {
   ) async throws(AnimatedImageError) -> Int {
     let indices = indices ?? Array(image.frames.indices)
     if let wrong = indices.first(where: { !image.frames.indices.contains($0) }) {
-      throw AnimatedImageError(
-        .parameter, "frame \(wrong) does not exist; there are \(image.frames.count) frames",
-        format: image.format)
+      throw .noFrame(wrong, of: image.frames.count, format: image.format)
     }
     let content = try await image.state.lookupThreads.value {
       [self] flag throws(AnimatedImageError) in

@@ -43,7 +43,7 @@ struct FramePipeline: Sendable {
     centiseconds = options.format.writable?.countsCentiseconds == true ? RoundedDelays() : nil
     shortFrames = options.mergesShortFrames ? ShortFrameMerging() : nil
     placer = FramePlacer(
-      framesCanClear: encoder.framesCanClear,
+      framesCanClear: options.format.writable?.framesCanClear ?? true,
       triesBackground: options.effort != .fast && encoder.canDisposeToBackground)
     trial = options.effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
   }

@@ -131,7 +131,9 @@ package struct PlayerSequence {
 
 /// Frames of one pixel.
 private final class OnePixelFrames: FrameProducing {
-  func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
+  func frame(
+    at index: Int, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame {
     CompositedFrame(
       index: index, bitmap: PixelBuffer(size: PixelSize(width: 1, height: 1)).finish(),
       dirtyRect: PixelRect(x: 0, y: 0, width: 1, height: 1))

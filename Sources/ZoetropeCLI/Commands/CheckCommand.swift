@@ -88,9 +88,7 @@ struct DamageReport {
     } catch {
       throw CommandFailure(error, file: input.name, damage: image.options.damage)
     }
-    if let status = Signals.ending {
-      throw CommandFailure(status, code: "interrupted", "interrupted", file: input.name)
-    }
+    if let failure = CommandFailure.interruption(file: input.name) { throw failure }
     self.input = input
     format = image.format
     frameCount = image.frames.count

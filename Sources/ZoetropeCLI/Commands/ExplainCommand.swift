@@ -63,9 +63,7 @@ struct ExplainCommand: ZoetropeSubcommand {
         do throws(AnimatedImageError) {
           return try Explanation(of: image, programs: programs) { Signals.ending != nil }
         } catch {
-          if let status = Signals.ending {
-            throw CommandFailure(status, code: "interrupted", "interrupted", file: input.name)
-          }
+          if let failure = CommandFailure.interruption(file: input.name) { throw failure }
           throw CommandFailure(error, file: input.name, damage: options.damage)
         }
       }

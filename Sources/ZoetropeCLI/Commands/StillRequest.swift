@@ -133,10 +133,7 @@ struct StillRequest: Hashable {
       index = number.index(count: image.frames.count)
       guard image.frames.indices.contains(index) else {
         // The message contains the number that the user gave, even if it counts from the end.
-        throw AnimatedImageError(
-          .parameter,
-          "frame \(number.number) does not exist; there are \(image.frames.count) frames",
-          format: image.format)
+        throw .noFrame(number.number, of: image.frames.count, format: image.format)
       }
     case .time(let time): index = image.frameIndex(at: time, policy: policy)
     case .poster(.first), .poster(.default): break

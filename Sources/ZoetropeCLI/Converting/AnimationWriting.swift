@@ -37,9 +37,9 @@ struct AnimationWriting {
         return written
       } catch {
         reporter.finish(last)
-        if let status = Signals.ending {
-          throw CommandFailure(
-            status, code: "interrupted", "interrupted, nothing was written", file: name)
+        if let failure = CommandFailure.interruption("interrupted, nothing was written", file: name)
+        {
+          throw failure
         }
         if let failure = sink.failure {
           if failure == .closedPipe { return nil }

@@ -231,12 +231,12 @@ enum Departure: Hashable {
 }
 
 extension AnimationMetadata {
-  /// Whether the metadata contains anything that a GIF written from decoded pictures cannot store.
+  /// Whether the metadata contains anything that a GIF written from decoded pictures cannot store, apart from the name
+  /// of the colour profile.
   var hasMoreThanGIF: Bool {
     var rest = self
     rest.applicationBlocks = []
     if rest.xmpForGIF != nil { rest.xmp = nil }
-    // A GIF stores the profile without its name.
     (rest.iccProfile, rest.iccProfileName) = (nil, nil)
     rest.texts.removeAll { $0.key == "Comment" }
     return rest != AnimationMetadata()

@@ -193,8 +193,8 @@ extension CommandFailure {
   init(
     planning error: AnimatedImageError, file: String, damage: DamagePolicy, isScaled: Bool = false
   ) {
-    if let status = Signals.ending {
-      self.init(status, code: "interrupted", "interrupted, nothing was written", file: file)
+    if let failure = Self.interruption("interrupted, nothing was written", file: file) {
+      self = failure
       return
     }
     self.init(error, file: file, damage: damage)

@@ -21,12 +21,9 @@ struct ExtractionResult {
     _ report: AnimationReport, tally: String, isResumable: Bool, request: ExtractRequest,
     writing: WriteFailure?, decoding: CommandFailure?
   ) {
-    let stop = Signals.ending.map { status in
-      CommandFailure(
-        status, code: "interrupted",
-        "interrupted, \(tally) written\(isResumable ? "; continue with --resume" : "")",
-        file: report.input.name)
-    }
+    let stop = CommandFailure.interruption(
+      "interrupted, \(tally) written\(isResumable ? "; continue with --resume" : "")",
+      file: report.input.name)
     // After a signal, the message with the tally takes precedence over the writer's failure.
     outputIsGone = writing == .closedPipe
     failure = stop ?? (outputIsGone ? nil : writing?.commandFailure) ?? decoding

@@ -33,7 +33,8 @@ struct PictureSieve {
       firsts[picture] = index
       showings.note(index, as: index)
     case .changed:
-      let rect = last.map { bitmap.changes(since: $0.bitmap) } ?? PixelRect(bitmap.size)
+      let rect =
+        last.map { PixelDifference.bounds(from: $0.bitmap, to: bitmap) } ?? PixelRect(bitmap.size)
       if let last, rect.isEmpty {
         showings.note(index, as: last.index)
         return false
@@ -43,28 +44,5 @@ struct PictureSieve {
       showings.changedRects[index] = rect
     }
     return true
-  }
-}
-
-extension Bitmap {
-  /// Returns the smallest rectangle that contains all differences from `other`, or the whole picture if the sizes or
-  /// the formats differ.
-  func changes(since other: Bitmap) -> PixelRect {
-    guard size == other.size, format == other.format else { return PixelRect(size) }
-    if storage === other.storage { return .empty }
-    let rows = (0..<height).filter { !row($0).hasSameBytes(as: other.row($0)) }
-    guard let top = rows.first, let bottom = rows.last else { return .empty }
-    let pixel = format.bytesPerPixel
-    var (left, right) = (width, 0)
-    for y in rows {
-      let (row, otherRow) = (row(y), other.row(y))
-      var byte = 0
-      while byte < left * pixel, row[byte] == otherRow[byte] { byte += 1 }
-      left = min(left, byte / pixel)
-      byte = width * pixel
-      while byte > right * pixel, row[byte - 1] == otherRow[byte - 1] { byte -= 1 }
-      right = max(right, (byte + pixel - 1) / pixel)
-    }
-    return PixelRect(x: left, y: top, width: right - left, height: bottom + 1 - top)
   }
 }

@@ -24,9 +24,7 @@ extension AnimationReport {
     } catch {
       throw CommandFailure(error, file: input.name, damage: image.options.damage)
     }
-    if let status = Signals.ending {
-      throw CommandFailure(status, code: "interrupted", "interrupted", file: input.name)
-    }
+    if let failure = CommandFailure.interruption(file: input.name) { throw failure }
     report.hashes = hashes
     report.frameDamage = damage.items
     return report

@@ -165,8 +165,8 @@ struct SheetRequest: Hashable {
     do throws(AnimatedImageError) {
       return try body()
     } catch {
-      if let status = Signals.ending {
-        throw CommandFailure(status, code: "interrupted", "interrupted, nothing was written")
+      if let failure = CommandFailure.interruption("interrupted, nothing was written") {
+        throw failure
       }
       throw CommandFailure(error, file: file, damage: options.damage)
     }

@@ -52,14 +52,14 @@ struct SheetSource {
     do throws(AnimatedImageError) {
       while try frames.addNext(to: &distinct) {}
     } catch {
-      if let status = Signals.ending {
-        throw CommandFailure(status, code: "interrupted", "interrupted, nothing was written")
+      if let failure = CommandFailure.interruption("interrupted, nothing was written") {
+        throw failure
       }
       throw CommandFailure(error, file: input.name, damage: options.damage)
     }
     let chosen = distinct.choose(count) { Signals.ending != nil }
-    if let status = Signals.ending {
-      throw CommandFailure(status, code: "interrupted", "interrupted, nothing was written")
+    if let failure = CommandFailure.interruption("interrupted, nothing was written") {
+      throw failure
     }
     indices = chosen.map { indices[$0] }
   }

@@ -47,6 +47,8 @@ package struct WritableFormat: Sendable {
     @Sendable (AnimationRequest) throws(AnimatedImageError) -> any AnimationEncoding
   /// Whether a frame is limited to 256 colours, all of them opaque. If false, a frame can draw any colours.
   package let hasPalettes: Bool
+  /// Whether a frame can make pixels transparent. If false, only the disposal of the previous frame can do so.
+  package let framesCanClear: Bool
   /// Whether delays are stored in whole hundredths of a second. If false, delays are stored as fractions whose
   /// numerator and denominator have 16 bits each.
   package let countsCentiseconds: Bool
@@ -56,12 +58,14 @@ package struct WritableFormat: Sendable {
   package let maximumPlays: Int
 
   package init(
-    hasPalettes: Bool, countsCentiseconds: Bool, hasPoster: Bool, maximumPlays: Int,
+    hasPalettes: Bool, framesCanClear: Bool, countsCentiseconds: Bool, hasPoster: Bool,
+    maximumPlays: Int,
     makeEncoder:
       @escaping @Sendable (AnimationRequest) throws(AnimatedImageError)
       -> any AnimationEncoding
   ) {
     self.hasPalettes = hasPalettes
+    self.framesCanClear = framesCanClear
     self.countsCentiseconds = countsCentiseconds
     self.hasPoster = hasPoster
     self.maximumPlays = maximumPlays
@@ -90,8 +94,6 @@ extension AnimationFormat {
 package protocol AnimationEncoding: Sendable {
   /// Whether pictures must have 16 bits per sample. If false, pictures must have 8 bits per sample.
   var isDeep: Bool { get }
-  /// Whether a frame can make pixels transparent. If false, only the disposal of the previous frame can do so.
-  var framesCanClear: Bool { get }
   /// Whether other decoders agree on the result of the disposal *background*.
   var canDisposeToBackground: Bool { get }
   /// Returns the bytes that precede the first frame of a file with `frameCount` frames.

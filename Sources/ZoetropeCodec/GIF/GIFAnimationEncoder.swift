@@ -63,9 +63,6 @@ struct GIFAnimationEncoder: AnimationEncoding {
 
   var isDeep: Bool { false }
 
-  // A frame cannot clear pixels that it covers; only the disposal of the previous frame can.
-  var framesCanClear: Bool { false }
-
   var canDisposeToBackground: Bool { true }
 
   func start(frameCount: Int) -> [UInt8] {

@@ -53,7 +53,7 @@ struct GIFCodec: FormatCodec {
 
   func writable(as format: AnimationFormat) -> WritableFormat? {
     WritableFormat(
-      hasPalettes: true, countsCentiseconds: true, hasPoster: false,
+      hasPalettes: true, framesCanClear: false, countsCentiseconds: true, hasPoster: false,
       maximumPlays: GIFAnimationEncoder.maximumPlays
     ) { (request) throws(AnimatedImageError) in try GIFAnimationEncoder(request) }
   }

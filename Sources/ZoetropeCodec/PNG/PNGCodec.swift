@@ -65,7 +65,8 @@ struct PNGCodec: FormatCodec {
   func writable(as format: AnimationFormat) -> WritableFormat? {
     guard format == .apng else { return nil }
     return WritableFormat(
-      hasPalettes: false, countsCentiseconds: false, hasPoster: true, maximumPlays: 0x7fff_ffff
+      hasPalettes: false, framesCanClear: true, countsCentiseconds: false, hasPoster: true,
+      maximumPlays: 0x7fff_ffff
     ) { (request) throws(AnimatedImageError) in try APNGEncoder(request) }
   }
 }

@@ -12,6 +12,8 @@ package struct ImageHeader: Sendable, Hashable {
   package var isInterlaced = false
   /// PNG: the raw tRNS chunk of colour types 0 and 2.
   package var transparency: [UInt8] = []
+  /// Whether samples have 16 bits.
+  package var isDeep: Bool { bitDepth == 16 }
 
   package init(format: AnimationFormat, canvasSize: PixelSize) {
     self.format = format

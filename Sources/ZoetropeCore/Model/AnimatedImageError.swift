@@ -60,6 +60,13 @@ extension AnimatedImageError {
 }
 
 extension AnimatedImageError {
+  /// Returns the error for a frame that an image with `count` frames does not have.
+  package static func noFrame(
+    _ index: some BinaryInteger, of count: Int, format: AnimationFormat? = nil
+  ) -> Self {
+    Self(.parameter, "frame \(index) does not exist; there are \(count) frames", format: format)
+  }
+
   /// Returns the error for an exceeded limit. By default, the detail of the error is the description of its
   /// ``LimitExcess``.
   package static func exceeding(

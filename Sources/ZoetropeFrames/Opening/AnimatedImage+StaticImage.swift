@@ -14,13 +14,7 @@ extension AnimatedImage: AnimationSource {
 
   /// Returns the same image as ``staticBitmap()``, decoded on the calling thread.
   package func renderStaticBitmap() throws(AnimatedImageError) -> Bitmap {
-    guard let staticImage else { return try FrameReader(self).frame(at: 0).bitmap }
-    let pixels = FramePixels()
-    var decoder = FrameDecoder(header: header, options: options)
-    try decoder.decode(staticImage, from: source, into: pixels)
-    try pixels.refuse(under: options.damage, format: format)
-    var compositor = try Compositor(size: canvasSize, format: options.canvasFormat)
-    _ = try compositor.draw(pixels, staticImage)
-    return compositor.canvas.bitmap
+    if let picture = try StoredFrameReader(self).staticImage() { return picture.bitmap }
+    return try FrameReader(self).frame(at: 0).bitmap
   }
 }

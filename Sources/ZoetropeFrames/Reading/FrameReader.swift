@@ -153,9 +153,7 @@ public final class FrameReader {
     at index: Int, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> CompositedFrame {
     guard image.frames.indices.contains(index) else {
-      throw AnimatedImageError(
-        .parameter, "frame \(index) does not exist; there are \(image.frames.count) frames",
-        format: image.format)
+      throw .noFrame(index, of: image.frames.count, format: image.format)
     }
     if index != nextIndex {
       let start = image.frames[...index].lastIndex { $0.isIndependent } ?? 0

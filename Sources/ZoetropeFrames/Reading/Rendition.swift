@@ -1,8 +1,8 @@
 /// A description of how the frames of an image were rendered before they were cached.
 ///
-/// A rendition contains everything that affects pixels and nothing else: no delays or play counts. Equivalent
-/// renderings have equal renditions. For example, if a rendering does not scale the canvas, its filter makes no
-/// difference.
+/// A rendition contains everything that affects pixels, and the table of a ``FrameStore`` if the frames have one of their
+/// own, but no delays or play counts. Equivalent renderings have equal renditions. For example, if a rendering does not
+/// scale the canvas, its filter makes no difference.
 public struct Rendition: Sendable, Hashable {
   /// The size of the bitmaps.
   package let size: PixelSize

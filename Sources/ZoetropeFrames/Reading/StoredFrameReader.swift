@@ -22,9 +22,7 @@ public final class StoredFrameReader {
   ///   `io` if the file cannot be read.
   public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame? {
     guard image.frames.indices.contains(index) else {
-      throw AnimatedImageError(
-        .parameter, "frame \(index) does not exist; there are \(image.frames.count) frames",
-        format: image.format)
+      throw .noFrame(index, of: image.frames.count, format: image.format)
     }
     return try read(image.frames[index])
   }

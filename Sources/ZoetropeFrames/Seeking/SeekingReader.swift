@@ -139,9 +139,7 @@ public final class SeekingReader {
   }
 
   private func unknownFrame(_ index: Int) -> AnimatedImageError {
-    AnimatedImageError(
-      .parameter, "frame \(index) does not exist; there are \(origin.frameCount) frames",
-      format: origin.format)
+    AnimatedImageError.noFrame(index, of: origin.frameCount, format: origin.format)
   }
 
   /// Whether further frames may arrive.

@@ -219,8 +219,4 @@ final class DecodeLane: Sendable {
 /// is cancelled when the frame that needs the bytes is no longer needed.
 package typealias FrameFetch = @Sendable () async -> AnimatedImageError?
 
-extension SeekingReader: FrameProducing {
-  package func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
-    try frame(at: index) { false }
-  }
-}
+extension SeekingReader: FrameProducing {}

@@ -4,10 +4,8 @@
 /// Each call is one decode step, which is the unit of cancellation.
 package protocol FrameProducing: AnyObject {
   /// Returns the composited frame `index`. Ascending order must be the cheapest order in which to request frames.
-  func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame
-
-  /// Returns the composited frame `index`, but throws `cancelled` soon after `isCancelled` returns true. After that,
-  /// the producer can still be used.
+  ///
+  /// - Throws: `cancelled` soon after `isCancelled` returns true. After that, the producer can still be used.
   func frame(
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame
@@ -21,12 +19,6 @@ package protocol FrameProducing: AnyObject {
 }
 
 extension FrameProducing {
-  package func frame(
-    at index: Int, isCancelled: () -> Bool
-  ) throws(AnimatedImageError) -> CompositedFrame {
-    try frame(at: index)
-  }
-
   package func fetch(for index: Int) -> FrameFetch? { nil }
 
   package func rest() {}

@@ -192,8 +192,7 @@ public final class SharedFrames: Sendable {
       throw AnimatedImageError(.cancelled, "stopped while waiting for a frame", frameIndex: index)
     }
     guard index >= 0, index < list.count else {
-      throw AnimatedImageError(
-        .parameter, "frame \(index) does not exist; there are \(list.count) frames")
+      throw .noFrame(index, of: list.count)
     }
     let user = beginCall()
     defer { endCall(user) }

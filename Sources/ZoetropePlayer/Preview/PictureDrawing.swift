@@ -47,9 +47,7 @@ package struct PictureDrawing {
     if outcome == .cut {
       output.finish(target.abort + PreviewCanvas.close + canvas.removal)
     }
-    if let status = Signals.ending {
-      throw CommandFailure(status, code: "interrupted", "interrupted")
-    }
+    if let failure = CommandFailure.interruption() { throw failure }
     guard outcome == .gone else { return .complete }
     if output.isTerminal {
       throw CommandFailure(.hungUp, code: "closedPipe", "the terminal has been closed")
@@ -90,8 +88,6 @@ package struct PictureDrawing {
     defer { Signals.endPreview() }
     let bytes = target.removal(from: target.room)
     if output.write(bytes) == .cut { output.finish(target.abort + PreviewCanvas.close + bytes) }
-    if let status = Signals.ending {
-      throw CommandFailure(status, code: "interrupted", "interrupted")
-    }
+    if let failure = CommandFailure.interruption() { throw failure }
   }
 }

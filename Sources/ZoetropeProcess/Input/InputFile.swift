@@ -98,9 +98,7 @@ package struct InputFile: Hashable {
       guard let store else { return try AnimatedImage(source: source, options: options) }
       return try AnimatedImage(source: source, options: options, knownTo: store)
     } catch {
-      if let status = Signals.ending {
-        throw CommandFailure(status, code: "interrupted", "interrupted", file: name)
-      }
+      if let failure = CommandFailure.interruption(file: name) { throw failure }
       throw CommandFailure(error, file: name, damage: options.damage)
     }
   }

@@ -38,35 +38,19 @@ package enum OpenedInput: Sendable {
     }
   }
 
+  private var source: any AnimationSource {
+    switch self {
+    case .whole(let image): image
+    case .stream(let image): image
+    }
+  }
+
   /// The frames that have arrived so far.
-  package var frames: [FrameControl] {
-    switch self {
-    case .whole(let image): image.frames
-    case .stream(let image): image.frames
-    }
-  }
-
-  package var format: AnimationFormat {
-    switch self {
-    case .whole(let image): image.format
-    case .stream(let image): image.format
-    }
-  }
-
-  package var canvasSize: PixelSize {
-    switch self {
-    case .whole(let image): image.canvasSize
-    case .stream(let image): image.canvasSize
-    }
-  }
-
+  package var frames: [FrameControl] { source.frames }
+  package var format: AnimationFormat { source.format }
+  package var canvasSize: PixelSize { source.canvasSize }
   /// The play count. For a stream, the play count according to the bytes that have arrived.
-  package var playCount: PlayCount {
-    switch self {
-    case .whole(let image): image.playCount
-    case .stream(let image): image.playCount
-    }
-  }
+  package var playCount: PlayCount { source.playCount }
 }
 
 extension InputFile {
@@ -114,9 +98,7 @@ extension InputFile {
       }
       return image
     } catch {
-      if let status = Signals.ending {
-        throw CommandFailure(status, code: "interrupted", "interrupted", file: name)
-      }
+      if let failure = CommandFailure.interruption(file: name) { throw failure }
       throw CommandFailure(error, file: name, damage: options.damage)
     }
   }

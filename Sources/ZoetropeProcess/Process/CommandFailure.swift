@@ -1,5 +1,4 @@
 package import Zoetrope
-internal import ZoetropeTerminal
 
 /// The reason why a command stopped or an input failed. It is reported as text or JSON, and as the exit status.
 package struct CommandFailure: Error, Hashable {
@@ -19,6 +18,13 @@ package struct CommandFailure: Error, Hashable {
     self.code = code
     self.message = message
     self.file = file
+  }
+
+  /// Returns the failure of a command that a signal is ending, or nil if none is.
+  package static func interruption(
+    _ message: String = "interrupted", file: String? = nil
+  ) -> CommandFailure? {
+    Signals.ending.map { CommandFailure($0, code: "interrupted", message, file: file) }
   }
 
   /// Creates the failure for `error`, which occurred while decoding the input called `file` under the damage policy

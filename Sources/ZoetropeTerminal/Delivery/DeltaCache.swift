@@ -30,8 +30,6 @@ package struct DeltaCache: Sendable {
   package let byteLimit: Int
   /// The number of bytes kept now.
   package private(set) var byteCount = 0
-  /// The number of times that a frame was found in the cache.
-  package private(set) var hitCount = 0
   private var entries: [Key: Entry] = [:]
   private var current: State?
 
@@ -46,7 +44,6 @@ package struct DeltaCache: Sendable {
     forFrame index: Int, showing bitmap: Bitmap, writer: inout FrameWriter
   ) -> [UInt8]? {
     guard let entry = entries[Key(before: current, frame: index)] else { return nil }
-    hitCount += 1
     writer = entry.writer
     writer.encoder.resume(showing: bitmap)
     current = entry.state

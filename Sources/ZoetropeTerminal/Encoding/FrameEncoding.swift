@@ -39,11 +39,6 @@ package protocol FrameEncoding: Sendable {
   /// Discards what is known about the screen, so that the next picture is sent whole.
   mutating func invalidate()
 
-  /// Changes the hold threshold, starting with the next picture. See ``EncodingOptions/holdThreshold``.
-  ///
-  /// A higher threshold saves bytes on a slow link. The threshold has no effect on graphics, which are always exact.
-  mutating func setHoldThreshold(_ threshold: Int)
-
   /// Appends the bytes that delete what the terminal stores for this encoder, such as images.
   ///
   /// Characters stay on the screen.
@@ -85,7 +80,4 @@ extension FrameEncoding {
 
   /// The default value is 0.
   package var stateByteCount: Int { 0 }
-
-  /// The default implementation does nothing.
-  package mutating func setHoldThreshold(_ threshold: Int) {}
 }

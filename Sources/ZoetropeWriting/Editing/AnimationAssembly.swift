@@ -165,12 +165,8 @@ package final class ImagePictures: PictureSupply {
     _ image: AnimatedImage, crop: PixelRect, _ rendering: Rendering?, keeps16Bit: Bool,
     isCancelled: @escaping @Sendable () -> Bool
   ) {
-    var image = image
-    // Decode at the file's depth, so that pixels are exact. Drop a frame that was decoded during opening, because it
-    // may have another depth.
-    isDeep = image.header.format != .gif && image.header.bitDepth == 16
-    image.options.keeps16Bit = keeps16Bit && isDeep
-    image.state = ReadingState()
+    let image = image.decoded(keeping16Bit: keeps16Bit)
+    isDeep = image.header.isDeep
     (self.image, self.crop, self.rendering) = (image, crop, rendering)
     self.isCancelled = isCancelled
     reader = SeekingReader(image)

@@ -101,10 +101,9 @@ extension EditPlan {
     let delays = try EditDelays.stored(in: image.format, timeline, options.timing)
     try Self.check(timeline.playCount, image.format)
     let pictures = SourcePictures(image, isCancelled: isCancelled)
-    guard let makeCopying = image.format.copying else {
+    guard let copying = try image.format.copying?.init(image) else {
       preconditionFailure("frames of this format cannot be copied")
     }
-    let copying = try makeCopying(image)
     structure = .copied(copying)
     let crop = timeline.canvas
     let (steps, seam, header) = try copying.steps(for: delays.kept, pictures, crop: crop)
@@ -144,8 +143,8 @@ extension EditPlan {
   private static func frames(
     _ steps: [Step], _ image: AnimatedImage, areNumbered: Bool
   ) -> [Frame] {
-    // A frame that is numbered keeps its numbers as long as the output has begun with the same frames as the source, and all of
-    // them are copied. This does not hold for damaged files, which may have numbered chunks that are not copied.
+    // The numbers of a copied frame stay the same if all frames before it are copied in their order. In a damaged file
+    // they may change even then, because numbered chunks may not belong to any frame.
     var isPrefix = image.damage.isEmpty
     return steps.enumerated().map { place, step in
       let source = image.frames[step.source]

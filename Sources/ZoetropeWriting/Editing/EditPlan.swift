@@ -43,6 +43,7 @@ public struct EditPlan: Sendable {
     public static let colors = Reason(description: "its colours are limited")
     /// The frame's pixels may take similar colours.
     public static let tolerance = Reason(description: "similar colours are allowed")
+    static let unknownFrames = Reason(description: "frames of its format cannot be copied")
     static func format(_ format: AnimationFormat) -> Reason {
       Reason(description: "\(format.nameWithArticle) stores pixels in another way")
     }

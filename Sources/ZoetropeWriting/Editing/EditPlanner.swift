@@ -11,6 +11,8 @@ struct EditPlanner {
   /// The part of the canvas that is kept.
   private let crop: PixelRect
   private let copying: any FrameCopying
+  /// Whether a new frame can make pixels transparent.
+  private let framesCanClear: Bool
   /// The reason why no frame is copied, or nil if frames may be copied.
   private let encodesAll: EditPlan.Reason?
   private let canvasBounds: PixelRect
@@ -25,6 +27,7 @@ struct EditPlanner {
     image = pictures.image
     self.crop = crop
     self.copying = copying
+    framesCanClear = image.format.outputFormat.writable?.framesCanClear ?? true
     self.encodesAll = encodesAll
     canvasBounds = PixelRect(crop.size)
     isCut =
@@ -94,7 +97,7 @@ struct EditPlanner {
     if !isAtHome, try !hidesCanvas(index) { return .canvas }
     // If a new frame cannot make pixels transparent, and the next frame needs that, this frame needs another disposal,
     // and cannot be copied.
-    guard !copying.framesCanClear, let next, next != index + 1, try !hidesCanvas(next) else {
+    guard !framesCanClear, let next, next != index + 1, try !hidesCanvas(next) else {
       return nil
     }
     let left = try pictures.canvas(before: index + 1)
@@ -138,7 +141,7 @@ struct EditPlanner {
         return EditPlan.Drawing(rect: changed, disposal: .previous, next: next)
       }
     }
-    if copying.framesCanClear { return keep }
+    if framesCanClear { return keep }
     let lost = try picture.pixelsLost(to: self.picture(next))
     if lost.isEmpty { return keep }
     return EditPlan.Drawing(rect: changed.union(lost), disposal: .background)

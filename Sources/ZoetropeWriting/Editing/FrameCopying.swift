@@ -1,16 +1,16 @@
 /// The rules by which compressed frames of one format are copied. A conforming type knows the positions of the parts of
 /// one file that are copied.
 protocol FrameCopying: Sendable {
-  /// Whether frames are stored with their numbers. If true, a frame can be copied unchanged only if the frames before it
-  /// are the same as in the source.
+  /// Whether frames are stored with their numbers. If true, a frame can be copied unchanged only if the frames before
+  /// it are the same as in the source.
   var numbersFrames: Bool { get }
-  /// Whether a new frame can make pixels transparent. If false, only the disposal of the previous frame can do so.
-  var framesCanClear: Bool { get }
   /// The part of the canvas that the first frame of the output must cover.
   var firstFrame: FirstFrameCover { get }
-  /// The number of bytes in extensions that a smaller file can leave out. Zero if the image's metadata contains all of
-  /// them.
-  var extensionByteCount: Int { get }
+  /// Finds the parts of `image` that are copied.
+  init(_ image: AnimatedImage) throws(AnimatedImageError)
+  /// Returns the number of bytes in extensions of `image` that a smaller file can leave out. Zero if the image's
+  /// metadata contains all of them.
+  static func extensionByteCount(of image: AnimatedImage) throws(AnimatedImageError) -> Int
   /// Returns whether the canvas below `frame` can be visible through its pixels.
   func mayShowCanvas(through frame: FrameControl) -> Bool
   /// Returns the steps that show `frames`, cropped to `crop`, the seam, and the header of the output.
@@ -31,22 +31,19 @@ typealias PlannedSteps = (steps: [EditPlan.Step], seam: EditPlan.Seam?, header: 
 enum FirstFrameCover {
   /// Any part of the canvas.
   case anyPart
-  /// Any part of the canvas, but nothing outside, because decoders then enlarge the canvas. A new frame covers all of it.
+  /// Any part of the canvas, but nothing outside, because decoders then enlarge the canvas. A new frame covers all of
+  /// it.
   case inside
   /// The whole canvas.
   case whole
 }
 
 extension AnimationFormat {
-  typealias Copying =
-    @Sendable (AnimatedImage) throws(AnimatedImageError) -> any FrameCopying
-
-  /// Reads the rules by which compressed frames of an image in this format are copied. Nil if edits encode all frames
-  /// again.
-  var copying: Copying? {
+  /// The rules by which compressed frames of this format are copied. Nil if edits encode all frames again.
+  var copying: (any FrameCopying.Type)? {
     switch self {
-    case .gif: { (image) throws(AnimatedImageError) in try GIFStructureMap(image) }
-    case .apng, .png: { (image) throws(AnimatedImageError) in try PNGStructureMap(image) }
+    case .gif: GIFStructureMap.self
+    case .apng, .png: PNGStructureMap.self
     default: nil
     }
   }

@@ -1,5 +1,5 @@
 /// The positions of the blocks that are copied from a GIF and do not belong to a frame.
-package struct GIFStructureMap: Sendable {
+struct GIFStructureMap: Sendable {
   /// The number of bytes in the signature, the logical screen descriptor and the global colour table.
   let headCount: Int
   /// The ranges of the comments and other extensions before each frame and after the last frame. Plain text is left
@@ -66,9 +66,11 @@ package struct GIFStructureMap: Sendable {
 
 extension GIFStructureMap: FrameCopying {
   var numbersFrames: Bool { false }
-  var framesCanClear: Bool { false }
   var firstFrame: FirstFrameCover { .inside }
-  var extensionByteCount: Int { extras.joined().reduce(0) { $0 + $1.count } }
+
+  static func extensionByteCount(of image: AnimatedImage) throws(AnimatedImageError) -> Int {
+    try GIFStructureMap(image).extras.joined().reduce(0) { $0 + $1.count }
+  }
 
   func mayShowCanvas(through frame: FrameControl) -> Bool { frame.transparentIndex != nil }
 

@@ -1,5 +1,5 @@
 /// The positions of the chunks that are copied from a PNG and do not belong to a frame.
-package struct PNGStructureMap: Sendable {
+struct PNGStructureMap: Sendable {
   /// A chunk that is copied.
   struct Chunk: Sendable {
     let type: [UInt8]
@@ -68,9 +68,9 @@ package struct PNGStructureMap: Sendable {
 
 extension PNGStructureMap: FrameCopying {
   var numbersFrames: Bool { true }
-  var framesCanClear: Bool { true }
   var firstFrame: FirstFrameCover { beginsWithStaticImage ? .whole : .anyPart }
-  var extensionByteCount: Int { 0 }
+
+  static func extensionByteCount(of image: AnimatedImage) -> Int { 0 }
 
   func mayShowCanvas(through frame: FrameControl) -> Bool { frame.blend == .over && !isOpaque }
 
@@ -122,8 +122,8 @@ extension PNGStructureMap: FrameCopying {
     header.transparency = []
     header.isInterlaced = false
     let other = EditPlanner(pictures, self, crop: crop, encodesAll: .form)
-    let (encoded, first) = try other.steps(for: frames) { (_, _, _, _) in }
-    return (encoded, first, header)
+    let encoded = try other.steps(for: frames) { (_, _, _, _) in }
+    return (encoded.steps, encoded.seam, header)
   }
 
   func makeWriter(

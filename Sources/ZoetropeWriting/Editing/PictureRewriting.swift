@@ -19,11 +19,11 @@ package struct PictureRewriting: Sendable {
   static func reason(
     _ image: AnimatedImage, _ timeline: EditTimeline, _ options: EditOptions
   ) -> EditPlan.Reason? {
-    let format = options.format ?? image.format
-    if timeline.rendering != nil { return .scaling }
     // A still PNG remains a still PNG.
-    let isSameFormat = format == image.format || format == image.format.outputFormat
-    if !isSameFormat || image.format.copying == nil { return .format(format.outputFormat) }
+    let format = (options.format ?? image.format).outputFormat
+    if timeline.rendering != nil { return .scaling }
+    if format != image.format.outputFormat { return .format(format) }
+    if image.format.copying == nil { return .unknownFrames }
     if case .limited = options.colors.kind { return .colors }
     if options.tolerance > 0 { return .tolerance }
     if options.encodesAll { return .form }

@@ -17,11 +17,7 @@ final class SourcePictures {
   private(set) var damage: [Int: Damage] = [:]
 
   init(_ image: AnimatedImage, isCancelled: @escaping @Sendable () -> Bool) {
-    var image = image
-    // Decode at the file's depth, so that pixels are exact. Drop a frame that was decoded during opening, because it
-    // may have another depth.
-    image.options.keeps16Bit = image.header.format != .gif && image.header.bitDepth == 16
-    image.state = ReadingState()
+    let image = image.decoded(keeping16Bit: true)
     self.image = image
     self.isCancelled = isCancelled
     reader = SeekingReader(image)
@@ -109,5 +105,17 @@ extension Bitmap {
       }
     }
     return true
+  }
+}
+
+extension AnimatedImage {
+  /// Returns the image for decoding pictures that will be encoded. Pictures have 16 bits per sample only if the file has
+  /// them and they are to be kept.
+  func decoded(keeping16Bit keeps16Bit: Bool) -> AnimatedImage {
+    var image = self
+    image.options.keeps16Bit = keeps16Bit && header.isDeep
+    // A frame that was decoded during opening may have another depth.
+    image.state = ReadingState()
+    return image
   }
 }

@@ -150,11 +150,10 @@ extension AnimatedImage {
         }
       }
     case .apng:
-      let is16Bit = header.bitDepth == 16
       // Decoders that blend with 8 bits would show other pictures if the result of blending with 16 bits were stored.
-      if is16Bit, frames.dropFirst().contains(where: { $0.blend == .over }) { break }
+      if header.isDeep, frames.dropFirst().contains(where: { $0.blend == .over }) { break }
       var image = self
-      image.options.keeps16Bit = is16Bit
+      image.options.keeps16Bit = header.isDeep
       var writing = options.writerOptions
       writing.playCount = playCount
       writing.identicalFrames = .keep

@@ -17,21 +17,6 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `changes lie in the smallest rectangle`() {
-    let blank = picture()
-    #expect(blank.changes(since: picture()).isEmpty)
-    #expect(picture((2, 1)).changes(since: blank) == PixelRect(x: 2, y: 1, width: 1, height: 1))
-    #expect(
-      picture((0, 3), (4, 1), (2, 2)).changes(since: blank)
-        == PixelRect(x: 0, y: 1, width: 5, height: 3))
-    #expect(
-      picture((1, 0), (3, 3)).changes(since: picture((1, 0)))
-        == PixelRect(x: 3, y: 3, width: 1, height: 1))
-    #expect(
-      blank.changes(since: Bitmap.drawn(size: PixelSize(width: 5, height: 3)) { _, _ in })
-        == PixelRect(x: 0, y: 0, width: 5, height: 4))
-  }
-
   @Test func `each distinct picture is taken once, whatever lies between`() throws {
     var sieve = PictureSieve(.unique)
     let pictures = [picture(), picture((1, 1)), picture(), picture((1, 1)), picture((2, 1))]

@@ -46,9 +46,11 @@ import ZoetropeTestSupport
 
     init(_ ask: @escaping @Sendable () -> Void) { self.ask = ask }
 
-    func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
+    func frame(
+      at index: Int, isCancelled: () -> Bool
+    ) throws(AnimatedImageError) -> CompositedFrame {
       ask()
-      return try painted.frame(at: index)
+      return try painted.frame(at: index, isCancelled: isCancelled)
     }
   }
 

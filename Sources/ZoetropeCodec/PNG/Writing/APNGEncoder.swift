@@ -39,9 +39,6 @@ struct APNGEncoder: AnimationEncoding {
     frames = APNGFrameChunks(beginsWithStaticImage: !request.hasPoster)
   }
 
-  // A frame can replace pixels of the canvas, including their alpha.
-  var framesCanClear: Bool { true }
-
   var isDeep: Bool { storage.form.bitDepth == 16 }
 
   // On disposal to the background, Pillow clears to black, which is opaque unless black is the transparent colour.

@@ -100,7 +100,8 @@ package struct PNGChunks {
   private mutating func append(_ value: UInt32) { bytes += value.bigEndianBytes }
 }
 
-/// The chunks of an APNG's frames. A single counter numbers all fcTL and fdAT chunks (PNG 3rd edition, 4.9.2).
+/// Numbers the chunks of an APNG's frames, and appends them. A single counter numbers all fcTL and fdAT chunks (PNG 3rd
+/// edition, 4.9.2).
 package struct APNGFrameChunks {
   /// Whether the next frame is also the static image, so that its data goes into IDAT chunks.
   package private(set) var isStatic: Bool
@@ -110,14 +111,15 @@ package struct APNGFrameChunks {
 
   package init(beginsWithStaticImage: Bool) { isStatic = beginsWithStaticImage }
 
-  /// Whether a copied fdAT chunk that begins with `number` can stay as it is. If it can, its number is used.
+  /// Returns whether a copied fdAT chunk that begins with `number` can stay as it is. If it can, its number counts as
+  /// used.
   package mutating func keepsNumber(_ number: [UInt8]) -> Bool {
     guard number == sequence.bigEndianBytes else { return false }
     sequence &+= 1
     return true
   }
 
-  /// Returns the number of the next chunk, which is not used again.
+  /// Returns the number of the next chunk, and counts it as used.
   package mutating func nextNumber() -> UInt32 {
     defer { sequence &+= 1 }
     return sequence

@@ -11,7 +11,7 @@ package struct CellEncoder: FrameEncoding {
   /// The number of cells painted so far.
   package private(set) var paintedCellCount = 0
   let glyphs: CellGlyphs
-  private(set) var options: EncodingOptions
+  let options: EncodingOptions
   let screenColumns: Int
   private let mapper: ColorMapper
   private var chooser: SplitChooser
@@ -49,13 +49,6 @@ package struct CellEncoder: FrameEncoding {
   package mutating func invalidate() {
     cells.forgetPicture()
     for index in shown.indices { shown[index] = .unknown }
-  }
-
-  /// Changes the hold threshold, starting with the next picture.
-  package mutating func setHoldThreshold(_ threshold: Int) {
-    // If the threshold is lowered, cells that were not repainted before must be compared again.
-    if threshold < options.holdThreshold { cells.forgetPicture() }
-    options.holdThreshold = max(threshold, 0)
   }
 
   package var stateHash: Int { shown.hashValue }

@@ -13,7 +13,9 @@ final class PaintedFrames: FrameProducing {
     self.failing = failing
   }
 
-  func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
+  func frame(
+    at index: Int, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CompositedFrame {
     gate?.pass(index)
     if index == failing {
       throw AnimatedImageError(.malformed, "a frame made to fail", frameIndex: index)
