@@ -199,13 +199,11 @@ extension zoetrope_writer_options {
       return format
     }
     guard let path else { return nil }
-    switch path.extension?.lowercased() {
-    case "gif": return .gif
-    case "png", "apng": return .apng
-    default:
-      throw AnimatedImageError(
-        .parameter, "\(path) does not end in .gif, .png or .apng, and no format is given")
+    if let word = path.extension?.lowercased(), let format = AnimationFormat(fileExtension: word) {
+      return format
     }
+    throw AnimatedImageError(
+      .parameter, "\(path) does not end in .gif, .png or .apng, and no format is given")
   }
 }
 

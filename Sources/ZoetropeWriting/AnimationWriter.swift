@@ -53,7 +53,7 @@ public final class AnimationWriter: Sendable {
     to sink: some AnimationSink, options: AnimationWriterOptions,
     isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
-    _ = try sink.orAbandon { () throws(AnimatedImageError) in try Self.writableFormat(options) }
+    _ = try sink.orAbandon { () throws(AnimatedImageError) in try options.format.requireWritable() }
     self.options = options
     queue = EncodingQueue(
       AnimationOutput(sink, knownCount: options.frameCount), isCancelled: isCancelled)
@@ -62,20 +62,6 @@ public final class AnimationWriter: Sendable {
   }
 
   deinit { queue.fail(EncodingQueue.cancelled) }
-
-  /// Returns the encoder's description of the options' format. Formats that cannot be written are rejected only here.
-  private static func writableFormat(
-    _ options: AnimationWriterOptions
-  ) throws(AnimatedImageError) -> WritableFormat {
-    let format = options.format
-    try options.colors.check(format)
-    guard let writable = format.writable else {
-      throw AnimatedImageError(
-        .unwritable, "an animation cannot be written as \(format.rawValue.uppercased()) yet",
-        format: format)
-    }
-    return writable
-  }
 
   /// The progress so far. This property may be read at any time, on any thread.
   public var progress: WritingProgress {
@@ -218,7 +204,7 @@ public final class AnimationWriter: Sendable {
       request.survey = nil
       reducer = first
     }
-    let encoder = try Self.writableFormat(options).makeEncoder(request)
+    let encoder = try options.format.requireWritable().makeEncoder(request)
     let format: PixelFormat = encoder.isDeep ? .rgba16 : .rgba8
     let share = options.share(canvas: format.cost(of: size), working: encoder.workingByteCount)
     queue.begin(encoder, threads: share.threads, window: share.window)

@@ -16,11 +16,8 @@ enum AnimationFormatChoice: String, ExpressibleByArgument, CaseIterable, Sendabl
 
   /// Creates the format of files with the extension `word`. Returns nil if there is none.
   init?(extension word: String) {
-    switch word {
-    case "gif": self = .gif
-    case "png", "apng": self = .apng
-    default: return nil
-    }
+    guard let format = AnimationFormat(fileExtension: word) else { return nil }
+    self.init(format)
   }
 }
 

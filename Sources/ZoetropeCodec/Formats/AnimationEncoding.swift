@@ -76,6 +76,23 @@ package struct WritableFormat: Sendable {
 extension AnimationFormat {
   /// How animations are written in this format, or nil if they cannot be written.
   package var writable: WritableFormat? { FormatTable.row(of: self)?.writable(as: self) }
+  /// Returns how animations are written in this format.
+  ///
+  /// - Throws: `unwritable` if they cannot be written.
+  package func requireWritable() throws(AnimatedImageError) -> WritableFormat {
+    if let writable { return writable }
+    throw AnimatedImageError(
+      .unwritable, "an animation cannot be written as \(rawValue.uppercased()) yet", format: self)
+  }
+
+  /// Creates the format in which animations are written to files with the extension `word`, in lower case. Nil if there
+  /// is none.
+  package init?(fileExtension word: String) {
+    let row = FormatTable.rows.first { $0.fileExtensions.contains(word) }
+    guard let format = row?.formats.first(where: { $0.writable != nil }) else { return nil }
+    self = format
+  }
+
   /// The format in which changed images of this format are written unless another one is requested: this format, or
   /// APNG if this format cannot be written.
   package var outputFormat: AnimationFormat { writable == nil ? .apng : self }

@@ -31,16 +31,6 @@ public struct ColorPolicy: Sendable, Hashable {
   public static func limited(to count: Int) -> Self {
     Self(kind: .limited(min(max(count, 2), 256)))
   }
-
-  /// Checks that `format` supports this policy.
-  ///
-  /// - Throws: `unwritable` if the policy limits colours and `format` always keeps all of them.
-  package func check(_ format: AnimationFormat) throws(AnimatedImageError) {
-    guard case .limited = kind, ![.gif, .apng, .png].contains(format) else { return }
-    throw AnimatedImageError(
-      .unwritable, "the number of colours can be limited only in a GIF, APNG or PNG",
-      format: format)
-  }
 }
 
 /// The way to draw pixels whose colour is not in the palette.

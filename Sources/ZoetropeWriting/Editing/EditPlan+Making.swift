@@ -16,7 +16,8 @@ extension EditPlan {
       try self.init(smaller: image, edits, options, isCancelled)
       return
     }
-    try options.colors.check(options.format ?? image.format)
+    // A PNG can hold an animation, so APNG is meant.
+    if let format = options.format, format != .png { _ = try format.requireWritable() }
     var timeline = EditTimeline(
       image.frames, canvas: image.canvasSize, playCount: image.playCount,
       policy: options.delayPolicy)

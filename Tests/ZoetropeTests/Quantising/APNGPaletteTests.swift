@@ -229,13 +229,6 @@ import ZoetropeTestSupport
     #expect(plan.reducesColors && plan.partialAlphaShare == 0)
   }
 
-  @Test func `other formats refuse fewer colours`() {
-    let error = #expect(throws: AnimatedImageError.self) {
-      try ColorPolicy.limited(to: 16).check(.farbfeld)
-    }
-    #expect(error?.code == .unwritable)
-  }
-
   // MARK: Budgets
 
   @Test(arguments: [2, 3]) func `an APNG fits a budget by fewer colours`(part: Int) async throws {

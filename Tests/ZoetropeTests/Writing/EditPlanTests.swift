@@ -40,6 +40,16 @@ struct EditPlanTests {
     return gif.bytes
   }
 
+  @Test func `a format that animations cannot have is refused`() throws {
+    let image = try AnimatedImage(
+      bytes: gif([Patch(rect: PixelRect(x: 0, y: 0, width: 12, height: 12))]))
+    let error = #expect(throws: AnimatedImageError.self) {
+      try EditPlan(image, [], EditOptions(format: AnimationFormat(rawValue: "webp")))
+    }
+    #expect(error?.code == .unwritable && error?.detail.contains("WEBP") == true)
+    #expect(try EditPlan(image, [], EditOptions(format: .png)).format == .apng)
+  }
+
   private func square(_ x: Int, _ y: Int, _ side: Int = 4) -> PixelRect {
     PixelRect(x: x, y: y, width: side, height: side)
   }
