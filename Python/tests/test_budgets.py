@@ -166,7 +166,7 @@ def test_the_type_of_presets_lists_those_of_the_library(source):
     listed = str(caught.value).split("one of ")[1].split(", ")
     assert list(typing.get_args(zoetrope.UploadPreset)) == listed
     for wrong in ("telegram", "x" * 99, "a\0b", ""):
-        with pytest.raises(zoetrope.ParameterError, match="preset is " + ("." if wrong else "empty")):
+        with pytest.raises(zoetrope.ParameterError, match="preset is (?!empty)" if wrong else "preset is empty"):
             converted(source, preset=wrong)
 
 

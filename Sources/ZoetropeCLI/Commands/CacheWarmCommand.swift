@@ -134,12 +134,10 @@ struct Warming {
   }
 
   private func failure(_ error: AnimatedImageError) -> CommandFailure {
-    if let status = Signals.ending {
-      let count = report.known + report.stored
-      return CommandFailure(
-        status, code: "interrupted",
-        "interrupted, \(count) of \(report.frameCount) frames are in the cache", file: input.name)
-    }
+    let count = report.known + report.stored
+    let interruption = CommandFailure.interruption(
+      "interrupted, \(count) of \(report.frameCount) frames are in the cache", file: input.name)
+    if let interruption { return interruption }
     let isStore = [
       AnimatedImageError.Code.storeFull, .storeDenied, .storeDamaged, .storeUnsupported,
     ].contains(error.code)

@@ -213,9 +213,7 @@ struct InfoCommand: ZoetropeSubcommand {
     if let error = ending?.error {
       throw CommandFailure(error, file: input.name, damage: reading.damage.policy)
     }
-    let interruption = Signals.ending.map {
-      CommandFailure($0, code: "interrupted", "interrupted", file: input.name)
-    }
+    let interruption = CommandFailure.interruption(file: input.name)
     guard let image = stream.image else {
       throw interruption
         ?? CommandFailure(

@@ -22,8 +22,9 @@ struct MakeCommand: ZoetropeSubcommand {
 
       The file of --delays contains one delay per line, such as 100ms, 0.1s or 1/30; # starts a \
       comment. Every frame is kept, even if it equals the one before. Nothing is written if a \
-      picture cannot be read, is damaged or has a different size; with --damage partial, the \
-      decoded rows of a damaged picture are kept, but not those of a damaged poster.
+      picture cannot be read, is damaged or has a different size. With --damage partial, the \
+      decoded rows of a picture whose pixels are truncated or damaged are kept; other damage, and \
+      a damaged poster, are still refused.
 
       A GIF frame can have at most 256 colours for the pixels that it changes, and these pixels \
       cannot be partly transparent. Pictures that do not meet these limits are reduced to a \

@@ -66,7 +66,7 @@ final class FilePictures: PictureSupply {
     let keepsCut =
       options.damage == .partialRows && !image.damage.contains { $0.kind == .pngStaticOnly }
     if let damage = image.damage.first(where: {
-      !$0.kind.isTolerated && !(keepsCut && $0.kind == .cutFrame)
+      !$0.kind.isTolerated && !(keepsCut && $0.kind == .cutFrame && $0.frameIndex == 0)
     }) {
       failure = CommandFailure(.undecodable, code: damage.kind.name, damage.detail)
     } else if image.frames.count != 1 || image.staticImage != nil {
@@ -104,17 +104,16 @@ final class FilePictures: PictureSupply {
     }
     do throws(AnimatedImageError) {
       let frame = try decoded(image, 0)
-      if let damage = frame.damage { throw damage.error(format: image.format) }
+      if let loss = frame.damage, !loss.kind.isTolerated { throw loss.error(format: image.format) }
       return frame.bitmap
     } catch {
       throw CommandFailure(error, file: input.name, damage: options.damage)
     }
   }
 
-  /// Decodes the only frame of `image`, which is the picture with the given index. The frame's damage is that by which
-  /// data was lost.
+  /// Decodes the only frame of `image`, which is the picture with the given index.
   ///
-  /// - Throws: The frame's damage as an error, unless the decoded rows are to be kept.
+  /// - Throws: The frame's damage as an error, if any data was lost and the decoded rows are not to be kept.
   private func decoded(
     _ image: AnimatedImage, _ index: Int
   ) throws(AnimatedImageError) -> CompositedFrame {
@@ -122,22 +121,20 @@ final class FilePictures: PictureSupply {
     // An 8-bit picture is decoded to 8 bits; the writer converts it to 16 bits without loss.
     image.options.keeps16Bit = options.keeps16Bit && image.header.isDeep
     let frame = try FrameReader(image).frame(at: 0) { Signals.ending != nil }
-    var loss: Damage?
-    if let damage = frame.damage, !damage.kind.isTolerated {
-      guard options.damage == .partialRows else { throw damage.error(format: image.format) }
-      loss = Damage(
-        damage.kind, damage.detail, frameIndex: index, byteOffset: damage.byteOffset,
-        validRows: damage.validRows)
+    if let damage = frame.damage, !damage.kind.isTolerated, options.damage != .partialRows {
+      throw damage.error(format: image.format)
     }
     // The changed rectangle is left out, because the difference from the previous picture is unknown.
-    return CompositedFrame(index: index, bitmap: frame.bitmap, damage: loss)
+    return CompositedFrame(
+      index: index, bitmap: frame.bitmap, damage: frame.damage?.inFrame(index))
   }
 
   /// Prints a warning for each item of `losses`, whose frame index is that of a picture.
   func warn(of losses: [Damage]) {
     for damage in losses {
       guard let index = damage.frameIndex else { continue }
-      CommandRunner.report(damage, ofFile: sources[index].name)
+      // The name of the file says which picture it is. In the file, the picture has no number.
+      CommandRunner.report(damage.inFrame(nil), ofFile: sources[index].name)
     }
   }
 
@@ -149,5 +146,12 @@ final class FilePictures: PictureSupply {
     if index == nil { failure.file = nil }
     failure.frame = nil
     return failure
+  }
+}
+
+extension Damage {
+  /// Returns the same damage, but in frame `index`.
+  fileprivate func inFrame(_ index: Int?) -> Damage {
+    Damage(kind, detail, frameIndex: index, byteOffset: byteOffset, validRows: validRows)
   }
 }

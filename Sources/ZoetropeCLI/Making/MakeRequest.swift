@@ -104,12 +104,13 @@ struct MakeRequest: Hashable {
     // Nothing is reported if the reader of the output has gone away.
     guard let written else { return .success }
     report.byteCount = written.byteCount
+    let losses = report.damage.filter { !$0.kind.isTolerated }
     if !reporting.isQuiet, !reporting.isJSON {
-      pictures.warn(of: report.damage)
+      pictures.warn(of: losses)
       report.warn()
     }
     _ = try reporting.tell(report, isOutputStandard: destination.places[0] == .stream(nil))
-    return report.damage.isEmpty ? .success : .partial
+    return losses.isEmpty ? .success : .partial
   }
 
   /// The name of the file with the delays, or nil if there is none.

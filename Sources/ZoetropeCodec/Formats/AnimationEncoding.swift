@@ -76,6 +76,7 @@ package struct WritableFormat: Sendable {
 extension AnimationFormat {
   /// How animations are written in this format, or nil if they cannot be written.
   package var writable: WritableFormat? { FormatTable.row(of: self)?.writable(as: self) }
+
   /// Returns how animations are written in this format.
   ///
   /// - Throws: `unwritable` if they cannot be written.

@@ -26,8 +26,6 @@ public struct ColorPolicy: Sendable, Hashable {
   ///
   /// An APNG has one palette for all frames. The palette's entries may be partly transparent, so that soft edges and
   /// shadows stay soft. The palette is computed from the surveyed frames, or without a survey from the first frame.
-  ///
-  /// Formats other than GIF, APNG and PNG are rejected with ``AnimatedImageError/Code/unwritable``.
   public static func limited(to count: Int) -> Self {
     Self(kind: .limited(min(max(count, 2), 256)))
   }

@@ -59,7 +59,8 @@ package struct AnimationAssembly {
     // Even if no further picture can change the survey, all pictures are decoded, so that their damage is known.
     for place in frames.indices {
       let (picture, changed) = try picture(place, &last)
-      if let item = picture.damage { findings.damage.append(item) }
+      // A long delay takes several frames, which show the same picture.
+      if let item = picture.damage, findings.damage.last != item { findings.damage.append(item) }
       room -= picture.bitmap.storage.byteCount
       if room >= 0 { findings.kept.append(picture) }
       guard let reduction else {

@@ -8,8 +8,9 @@ public struct EditOptions: Sendable, Hashable {
   /// How delays are converted to the whole centiseconds of a GIF. Default: `browser`, which drops frames that would
   /// last less than 2 cs, without changing the total duration.
   public var timing: AnimationWriterOptions.Timing
-  /// The format of the output. Default: nil, which means the format of the source. In a different format, no compressed
-  /// frame can be copied.
+  /// The format of the output. Default: nil, which means the format of the source. ``AnimationFormat/png`` means APNG.
+  /// In a different format, no compressed frame can be copied. A format that cannot be written is rejected with
+  /// ``AnimatedImageError/Code/unwritable``.
   public var format: AnimationFormat?
   /// How colours that a GIF cannot hold are reduced, or how many colours an APNG may have. Default:
   /// ``ColorPolicy/automatic``. For a GIF of scaled pictures, this means ``ColorPolicy/limited(to:)`` with 256, except

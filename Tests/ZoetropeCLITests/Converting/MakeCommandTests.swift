@@ -259,19 +259,22 @@ import ZoetropeTestSupport
         "make", "1.png", "2.png", "-o", "b.png", "--fps", "5", "--damage", "partial", "--json")
       let damage = try JSONLine.one(line.output)["damage"].elements
       #expect(line.status == 1 && damage.count == 1 && damage.first?["frame"] == 1)
-      for (number, options) in ["1.png --poster 2.png", "crc.png", "gap.png", "cut.png"]
-        .enumerated()
-      {
-        for (name, file) in [
-          ("crc", "crc-plte"), ("gap", "apng-sequence-gap-frame-1"),
-          ("cut", "apng-cut-in-first-fdat"),
-        ] {
-          try tool.write(FixtureLibrary().file("Bad/\(file).png"), to: "\(name).png")
-        }
+      #expect(!kept.errors.contains(", frame"), "\(kept.errors)")
+      // A delay that takes two frames of a GIF does not double the damage.
+      let long = try tool.run(
+        "make", "2.png", "-o", "a.gif", "--delay", "700s", "--damage", "partial")
+      #expect(long.status == 1 && long.errors.split(separator: "2.png: ").count == 2)
+      for (name, file, count) in [
+        ("crc", "crc-plte.png", Int.max), ("gap", "apng-sequence-gap-frame-1.png", .max),
+        ("cut", "apng-cut-in-first-fdat.png", .max), ("one", "gif-cut-in-frame-1.gif", 63),
+      ] {
+        try tool.write(Array(FixtureLibrary().file("Bad/\(file)").prefix(count)), to: name)
+      }
+      for pictures in ["1.png --poster 2.png", "crc", "gap", "cut", "one"] {
         let refused = try tool.run(
-          ["make"] + options.split(separator: " ").map(String.init)
-            + ["-o", "no\(number).png", "--fps", "5", "--damage", "partial"])
-        #expect(refused.status == 3, "\(options): \(refused.errors)")
+          ["make"] + pictures.split(separator: " ").map(String.init)
+            + ["-o", "no.png", "--fps", "5", "--damage", "partial"])
+        #expect(refused.status == 3, "\(pictures): \(refused.errors)")
       }
       try #require(pictures.count == 2)
       let rowCount = 4 * whole.width
