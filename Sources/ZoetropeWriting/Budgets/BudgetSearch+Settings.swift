@@ -57,13 +57,6 @@ extension BudgetSearch {
     /// The combinations of number of colours and tolerance, from mild to harsh. The rungs after `usualEnd` spoil
     /// pictures more than fewer or smaller ones would, so they are only for the last stage.
     var rungs: (all: [Settings], usualEnd: Int) {
-      func rungs(_ colors: Int?, _ tolerances: StrideThrough<Int>) -> [Settings] {
-        tolerances.map {
-          var rung = Settings()
-          (rung.colors, rung.tolerance) = (colors, $0)
-          return rung
-        }
-      }
       let isFull = hasColors && isTrueColor
       var all = isFull ? rungs(nil, stride(from: 0, through: 24, by: 2)) : []
       all += rungs(isFull ? 256 : nil, stride(from: 0, through: 80, by: 2))
@@ -78,6 +71,22 @@ extension BudgetSearch {
       let harshest = all[usualEnd]
       all += rungs(harshest.colors, stride(from: harshest.tolerance + 4, through: 200, by: 4))
       return (all, usualEnd)
+    }
+
+    /// The combinations for pictures that a tolerance makes no smaller: fewer and fewer colours. The rungs after
+    /// `usualEnd` have a tolerance all the same, because with few colours it may help.
+    var exactRungs: (all: [Settings], usualEnd: Int) {
+      let counts = isTrueColor ? [nil, 256, 128, 64, 32] : [nil, 128, 64, 32]
+      let all = counts.flatMap { rungs($0, stride(from: 0, through: 0, by: 1)) }
+      return (all + rungs(32, stride(from: 4, through: 200, by: 4)), all.count - 1)
+    }
+
+    private func rungs(_ colors: Int?, _ tolerances: StrideThrough<Int>) -> [Settings] {
+      tolerances.map {
+        var rung = Settings()
+        (rung.colors, rung.tolerance) = (colors, $0)
+        return rung
+      }
     }
   }
 

@@ -8,10 +8,13 @@
 /// the limit than necessary. Before the search fails, it drops this assumption and tries ``BudgetExtremes``.
 ///
 /// A *stage* is a combination of frame rate and picture size. A *rung* is a combination of number of colours and
-/// tolerance. Stages and rungs are numbered from mild to harsh.
+/// tolerance. Stages and rungs are numbered from mild to harsh. There are two sequences of rungs: where a tolerance
+/// saves bytes, it is raised before and while colours are reduced; elsewhere, only colours are reduced.
 package struct BudgetSearch: Sendable {
   private enum Phase: Sendable {
     case losslessSample, lossless, thorough
+    /// Finds out whether a tolerance saves bytes.
+    case toleranceSample
     /// Searches the stages in this range, of which the first is known to be too large.
     case stage(Range<Int>)
     case rungSample
@@ -23,6 +26,8 @@ package struct BudgetSearch: Sendable {
   package static let encodeLimit = 6
   /// A file that uses at least this share of the limit is good enough to end the search.
   private static let goodShare = 0.9
+  /// A tolerance is useful if it leaves at most this share of the bytes.
+  private static let usefulShare = 0.95
   /// The share of the limit that an estimate should not exceed.
   private static let aim = 0.96
 
@@ -31,11 +36,11 @@ package struct BudgetSearch: Sendable {
   /// The combinations of frame rate and picture size, from mild to harsh.
   private let stages: [Settings]
   /// The combinations of number of colours and tolerance, from mild to harsh.
-  private let rungs: [Settings]
+  private var rungs: [Settings]
   /// The harshest rung of all stages but the last.
-  private let usualEnd: Int
+  private var usualEnd: Int
   /// For each number of colours, the index of the last rung with that number, and ``usualEnd``.
-  private let ends: [Int]
+  private var ends: [Int]
   private var phase = Phase.losslessSample
   package private(set) var step: Step
   package private(set) var encodeCount = 0
@@ -72,12 +77,15 @@ package struct BudgetSearch: Sendable {
     self.levers = levers
     stages = levers.stages
     (rungs, usualEnd) = levers.rungs
-    let (rungs, usualEnd) = (rungs, usualEnd)
-    ends = rungs.indices.filter {
-      $0 == usualEnd || $0 == rungs.count - 1 || rungs[$0].colors != rungs[$0 + 1].colors
-    }
+    ends = Self.ends(rungs, usualEnd)
     step = .sample(Settings())
     if isLossless, let least { takeLossless(Double(least)) }
+  }
+
+  private static func ends(_ rungs: [Settings], _ usualEnd: Int) -> [Int] {
+    rungs.indices.filter {
+      $0 == usualEnd || $0 == rungs.count - 1 || rungs[$0].colors != rungs[$0 + 1].colors
+    }
   }
 
   /// Whether the search needs the size of the next file even if it is far above the limit, because it may fail with it.
@@ -125,6 +133,7 @@ package struct BudgetSearch: Sendable {
     case .thorough:
       if bytes <= limit { return finish() }
       beginStages()
+    case .toleranceSample: beginStages()
     case .stage(let range):
       if bytes * ratio(last) <= Self.aim * limit {
         findStage(in: range.lowerBound..<stage, harshest: bytes)
@@ -176,9 +185,22 @@ package struct BudgetSearch: Sendable {
 
   // MARK: Stages
 
-  /// Begins the search for a stage by sampling the harshest rung of the mildest stage.
+  /// Chooses the sequence of rungs, and begins the search for a stage by sampling the harshest rung of the mildest stage.
   private mutating func beginStages() {
     stage = 0
+    if levers.hasColors {
+      let tolerant = settings(0, ends[0])
+      guard let exact = samples[Settings()] else {
+        return ask(.toleranceSample, .sample(Settings()))
+      }
+      guard let similar = samples[tolerant] else {
+        return ask(.toleranceSample, .sample(tolerant))
+      }
+      if similar > Self.usefulShare * exact {
+        (rungs, usualEnd) = levers.exactRungs
+        ends = Self.ends(rungs, usualEnd)
+      }
+    }
     ask(.stage(-1..<stages.count), .sample(settings(0, last)))
   }
 
@@ -273,7 +295,9 @@ package struct BudgetSearch: Sendable {
   /// Looks for milder settings. A file that fits has been found, but it leaves much of the limit unused.
   private mutating func seekMilder() {
     // Estimates for few colours say little about files with more colours, which often need no dithering.
-    if rung > ends[0], !files.contains(ends[0]), (estimates[ends[0]] ?? 0) <= 2 * limit {
+    if rung > ends[0], ends[0] > 0 || stage > 0, !files.contains(ends[0]),
+      (estimates[ends[0]] ?? 0) <= 2 * limit
+    {
       rung = ends[0]
       return encodeRung()
     }
@@ -348,12 +372,13 @@ package struct BudgetSearch: Sendable {
     let ends = [
       (fewest, 0), (fewest, usual), (fewest, high), (most, 0), (most, mild), (most, high),
     ]
-    let all = ends.prefix(fewest == most ? 3 : 6).map { end in
+    var all: [Settings] = []
+    for end in ends.prefix(fewest == most ? 3 : 6) {
       var extreme = stages[stage]
       (extreme.colors, extreme.tolerance) = end
-      return extreme
+      if !encoded.contains(extreme), !all.contains(extreme) { all.append(extreme) }
     }
-    extremes = BudgetExtremes(all.filter { !encoded.contains($0) })
+    extremes = BudgetExtremes(all)
     nextExtreme()
   }
 

@@ -186,6 +186,24 @@ import ZoetropeTestSupport
     #expect(chosen.tolerance > 100 && outcome.encoded.count <= 6)
   }
 
+  @Test(arguments: [(900_000, 128), (750_000, 64), (600_000, 32)])
+  func `where similar colours save nothing, pictures only have fewer colours`(
+    limit: Int, colors: Int
+  ) throws {
+    // Similar colours break up patterns that repeat.
+    func patterned(_ settings: Settings) -> Int {
+      var exact = settings
+      exact.tolerance = 0
+      return Self.film(exact) + 2000 * settings.tolerance
+    }
+    let outcome = try Self.run(limit: limit, patterned)
+    var expected = Settings()
+    expected.colors = colors
+    #expect(outcome.chosen == expected && outcome.encoded.count <= 2)
+    // If few colours are not enough, there are fewer frames.
+    #expect(try Self.run(limit: 540_000, patterned).chosen?.rate == 24)
+  }
+
   /// Flat pictures, which similar colours make larger.
   private static func flat(_ settings: Settings) -> Int {
     (settings.colors == nil ? 433_000 : 389_000) + 500 * settings.tolerance
