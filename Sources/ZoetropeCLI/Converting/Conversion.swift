@@ -62,8 +62,8 @@ struct Conversion {
       return
     }
     if plan.canvasSize != plan.crop.size { departures.append(.scaled) }
-    if plan.isLossy { departures.append(.lossy) }
-    if plan.reducesColors { departures.append(.colors) }
+    if plan.isLossy { departures.append(.lossy(rewriting.options.tolerance)) }
+    if plan.reducesColors { departures.append(.colors(rewriting.options.colors.limit)) }
     if plan.partialAlphaShare > 0 {
       departures.append(
         .transparency(plan.partialAlphaShare, isMatte: options.transparency.isMatte))
@@ -164,8 +164,8 @@ struct ConversionStep: Hashable {
 /// A way in which an output differs from its input or from the request.
 enum Departure: Hashable {
   case scaled
-  /// Colours differ by no more than a tolerance, which was requested or was chosen to fit a byte limit.
-  case lossy
+  /// Colours differ by no more than this tolerance, which was requested or was chosen to fit a byte limit.
+  case lossy(Int)
   /// The frame rate is limited to this number of frames per second, so that the output fits a byte limit.
   case rate(Int)
   /// This number of frames is dropped to meet the limit of a site.
@@ -176,8 +176,8 @@ enum Departure: Hashable {
   case dropped(Int, keepsDuration: Bool)
   case staticImage
   case metadata
-  /// Colours are reduced to those of a palette.
-  case colors
+  /// Colours are reduced to those of a palette, which has at most this number of them if the number was limited.
+  case colors(Int?)
   /// Partly transparent pixels, which are this share of all pixels, are blended with a matte, or become opaque or fully
   /// transparent.
   case transparency(Double, isMatte: Bool)
@@ -191,7 +191,7 @@ enum Departure: Hashable {
   var words: String {
     switch self {
     case .scaled: "scaled"
-    case .lossy: "similar colours"
+    case .lossy(let tolerance): "similar colours (lossy \(tolerance))"
     case .rate(let rate): "\(rate) frames per second"
     case .frames(1): "1 frame dropped for the site"
     case .frames(let count): "\(count) frames dropped for the site"
@@ -202,7 +202,8 @@ enum Departure: Hashable {
         + "total duration \(keepsDuration ? "kept to within 5 ms" : "longer")"
     case .staticImage: "static image left out"
     case .metadata: "metadata left out"
-    case .colors: "colours reduced"
+    case .colors(let count?): "colours reduced to \(count)"
+    case .colors(nil): "colours reduced"
     case .transparency(_, let isMatte):
       "partly transparent pixels "
         + (isMatte ? "blended with the matte" : "made opaque or transparent")
@@ -226,6 +227,22 @@ enum Departure: Hashable {
     case .metadata: .metadata
     case .colors: .colors
     case .transparency: .transparency
+    }
+  }
+}
+
+extension [Departure] {
+  /// Whether colours are reduced to those of a palette.
+  var reduceColors: Bool { contains { $0.code == .colors } }
+
+  /// Writes the tolerance and the number of colours, if they are limited, as fields of the current JSON object.
+  func writeNumbers(to json: inout JSONWriter) {
+    for departure in self {
+      switch departure {
+      case .lossy(let tolerance): json.field("lossy", tolerance)
+      case .colors(let count?): json.field("colors", count)
+      default: break
+      }
     }
   }
 }

@@ -43,7 +43,7 @@ struct ConversionReport {
       departures.isEmpty
       ? isDamaged ? "damaged, otherwise exact" : "exact"
       : departures.map(\.words).joined(separator: ", ")
-    if format == .gif, departures.contains(.scaled), !departures.contains(.colors) {
+    if format == .gif, departures.contains(.scaled), !departures.reduceColors {
       line += ", colours kept"
     }
     return line + "\n" + (isPlan ? ConversionStep.text(steps) : "")
@@ -109,6 +109,7 @@ struct ConversionReport {
         json.field("encoded", count(.encoded))
         json.field("exact", departures.isEmpty)
         json.array("departures") { for item in departures { $0.string(item.code.rawValue) } }
+        departures.writeNumbers(to: &json)
         json.array("damage") { for item in damage { AnimationReport.write(item, to: &$0) } }
         if isPlan { json.array("frames") { frames(&$0) } }
       }

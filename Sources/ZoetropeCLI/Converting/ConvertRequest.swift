@@ -104,8 +104,8 @@ struct ConvertRequest: Hashable {
       guard let written else { return (.success, .readerGone, nil) }
       report.byteCount = written.byteCount
       // The writer may have used fewer colours than planned, so that the output is not larger than the input.
-      if written.reducedCount > 0, !report.departures.contains(.colors) {
-        report.departures.append(.colors)
+      if written.reducedCount > 0, !report.departures.reduceColors {
+        report.departures.append(.colors(nil))
       }
     }
     let losses = report.damage.filter { !$0.kind.isTolerated }

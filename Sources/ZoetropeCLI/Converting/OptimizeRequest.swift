@@ -100,8 +100,8 @@ private struct OptimizeReport {
   private var copied: String { isInPlace ? "left" : "copied" }
 
   private var departures: [Departure] {
-    (result.tolerance > 0 ? [.lossy] : []) + (result.colors == nil ? [] : [.colors])
-      + (result.losesMetadata ? [.metadata] : [])
+    (result.tolerance > 0 ? [.lossy(result.tolerance)] : [])
+      + (result.colors.map { [.colors($0)] } ?? []) + (result.losesMetadata ? [.metadata] : [])
   }
 
   var json: [UInt8] {
@@ -116,6 +116,8 @@ private struct OptimizeReport {
         json.field("frame_count", result.frameCount)
         json.field("copy", result.isCopy)
         json.field("exact", departures.isEmpty)
+        json.array("departures") { for item in departures { $0.string(item.code.rawValue) } }
+        departures.writeNumbers(to: &json)
         json.array("damage") { for item in damage { AnimationReport.write(item, to: &$0) } }
       }
     }

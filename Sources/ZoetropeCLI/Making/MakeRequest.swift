@@ -84,7 +84,7 @@ struct MakeRequest: Hashable {
     } catch {
       throw pictures.failure(error)
     }
-    if assembly.findings.reducesColors { departures.append(.colors) }
+    if assembly.findings.reducesColors { departures.append(.colors(options.colors.limit)) }
     if assembly.findings.partialAlphaShare > 0 {
       departures.append(
         .transparency(

@@ -13,7 +13,7 @@ struct BatchSummary: Hashable {
 
   var fileCount: Int { counts.values.reduce(0, +) }
 
-  /// Whether all inputs are intact.
+  /// Whether no damage was found in any input.
   var isWhole: Bool { counts.keys.allSatisfy { $0 == .ok } }
 
   mutating func add(_ condition: InputCondition, frames: Int = 0, bytes: Int = 0) {
@@ -22,14 +22,18 @@ struct BatchSummary: Hashable {
     byteCount = byteCount.map { $0 + bytes }
   }
 
-  /// The summary as one line, such as `500 files: 403 intact, 44 damaged, 53 unreadable; 3,300 frames, 39 MB`.
-  var text: String {
+  /// The summary as one line, such as `500 files: 403 ok, 44 damaged, 53 unreadable; 3,300 frames, 39 MB`.
+  ///
+  /// - Parameter skipped: The number of inputs that an interruption has left out.
+  func text(skipped: Int = 0) -> String {
     let words: [(InputCondition, String)] = [
-      (.ok, "intact"), (.damaged, "damaged"), (.unreadable, "unreadable"), (.failed, "failed"),
+      (.ok, "ok"), (.damaged, "damaged"), (.unreadable, "unreadable"), (.failed, "failed"),
     ]
-    let parts = words.compactMap { condition, word in
+    var parts = words.compactMap { condition, word in
       counts[condition].map { "\($0.grouped) \(word)" }
     }
+    if skipped > 0 { parts.append("\(skipped.grouped) not reached") }
+    let fileCount = fileCount + skipped
     var text = "\(fileCount.grouped) file\(fileCount == 1 ? "" : "s"): "
     text += parts.joined(separator: ", ")
     text += "; \(frameCount.grouped) frame\(frameCount == 1 ? "" : "s")"

@@ -119,18 +119,19 @@ final class ProgressReporter {
   }
 
   /// Removes the progress line. If there are several inputs, also prints a summary. Unless the style is `json` or
-  /// `bar`, the summary is printed only if an input failed or is damaged.
+  /// `bar`, the summary is printed only if an input failed or is damaged, or if an interruption has left inputs out.
   ///
   /// - Parameter isQuiet: Whether that condition also applies to the style `bar`.
   func summarize(isQuiet: Bool = false) {
     clear()
-    guard summary.fileCount > 1 else { return }
+    let skipped = Signals.ending == nil ? 0 : max(inputs.count - summary.fileCount, 0)
+    guard summary.fileCount + skipped > 1 else { return }
     if style == .json {
       var json = JSONWriter()
       json.object { summary.write(to: &$0) }
       FileDescriptor.note(String(decoding: json.bytes, as: UTF8.self) + "\n")
-    } else if style == .bar && !isQuiet || !summary.isWhole {
-      FileDescriptor.note("zoetrope: \(summary.text)\n")
+    } else if style == .bar && !isQuiet || !summary.isWhole || skipped > 0 {
+      FileDescriptor.note("zoetrope: \(summary.text(skipped: skipped))\n")
     }
   }
 

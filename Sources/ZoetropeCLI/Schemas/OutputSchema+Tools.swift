@@ -60,6 +60,8 @@ extension OutputSchema {
         SchemaField("patched", .integer), SchemaField("encoded", .integer),
         SchemaField("exact", .boolean),
         SchemaField("departures", .array(of: .words(Departure.Code.allCases.map(\.rawValue)))),
+        .optional("lossy", .integer, "how far colours may differ, from 1 to 200"),
+        .optional("colors", .integer, "the maximum number of colours in a palette"),
         SchemaField("damage", .array(of: .reference("damage"))),
         .optional(
           "frames",
@@ -86,6 +88,9 @@ extension OutputSchema {
           SchemaField("byte_count", .integer), SchemaField("frame_count", .integer),
           SchemaField("copy", .boolean, "whether the output is the input, byte for byte"),
           SchemaField("exact", .boolean, "whether every picture is the same as in the input"),
+          SchemaField("departures", .array(of: .words(Departure.Code.allCases.map(\.rawValue)))),
+          .optional("lossy", .integer, "how far colours may differ, from 1 to 200"),
+          .optional("colors", .integer, "the maximum number of colours in a palette"),
           SchemaField("damage", .array(of: .reference("damage"))),
         ]),
       failed(OptimizeRequest.schema),

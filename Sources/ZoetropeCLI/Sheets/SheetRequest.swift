@@ -225,7 +225,15 @@ struct SheetRequest: Hashable {
     _ = try Delivery.of { () throws(WriteFailure) in
       let bytes = try FrameEncoder(.png(.balanced), metadata: nil).encode(bitmap)
       try write(bytes, to: output)
-      if let atlas { try write(content.json(atlasShape), to: atlas) }
+      guard let atlas else { return }
+      do throws(WriteFailure) {
+        try write(content.json(atlasShape), to: atlas)
+      } catch {
+        // The sheet is of no use without its atlas, and would stand in the way of the next attempt.
+        let path = FilePath(bytes: RawArguments.bytes(of: output))
+        if !isForced, output != "-", !OutputStream.isNeeded(for: path) { FileSystem.remove(path) }
+        throw error
+      }
     }
   }
 

@@ -10,6 +10,8 @@ public struct ColorPolicy: Sendable, Hashable {
   }
 
   package let kind: Kind
+  /// The maximum number of colours in a palette, or nil if it is not limited.
+  package var limit: Int? { if case .limited(let count) = kind { count } else { nil } }
 
   /// A policy that reduces colours only in frames whose changed pixels have more colours than the format supports.
   public static let automatic = Self(kind: .automatic)

@@ -46,7 +46,7 @@ import Testing
       #expect(result.status == 1)
       #expect(result.text.split(separator: "\n").count == 3)
       #expect(result.errors.hasPrefix("zoetrope: error: d/none: "))
-      #expect(result.errors.hasSuffix("zoetrope: 4 files: 3 intact, 1 unreadable; 9 frames\n"))
+      #expect(result.errors.hasSuffix("zoetrope: 4 files: 3 ok, 1 unreadable; 9 frames\n"))
     }
   }
 

@@ -41,8 +41,10 @@ import Testing
     for _ in 0..<44 { summary.add(.damaged, frames: 1, bytes: 1000) }
     for _ in 0..<53 { summary.add(.unreadable) }
     #expect(
-      summary.text
-        == "500 files: 403 intact, 44 damaged, 53 unreadable; 3,268 frames, 38.7 MB")
+      summary.text()
+        == "500 files: 403 ok, 44 damaged, 53 unreadable; 3,268 frames, 38.7 MB")
+    #expect(summary.text(skipped: 1200).hasPrefix("1,700 files: 403 ok, "))
+    #expect(summary.text(skipped: 1200).contains("53 unreadable, 1,200 not reached; "))
     #expect(!summary.isWhole)
   }
 

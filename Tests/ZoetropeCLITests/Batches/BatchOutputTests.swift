@@ -29,7 +29,7 @@ import ZoetropeTestSupport
       #expect(result.errors.contains("zoetrope: warning: cut.gif: "))
       #expect(result.errors.contains("zoetrope: error: text.gif: "))
       let summary = result.errors.split(separator: "\n").last ?? ""
-      #expect(summary.hasPrefix("zoetrope: 3 files: 1 intact, 1 damaged, 1 unreadable; 5 frames, "))
+      #expect(summary.hasPrefix("zoetrope: 3 files: 1 ok, 1 damaged, 1 unreadable; 5 frames, "))
     }
   }
 
@@ -58,7 +58,7 @@ import ZoetropeTestSupport
       #expect(result.status == 1)
       let lines = result.errors.split(separator: "\n")
       #expect(lines.count { $0.contains("zoetrope: error: text.gif: ") } == 1)
-      #expect(lines.last?.hasPrefix("zoetrope: 3 files: 1 intact, 1 damaged") == true)
+      #expect(lines.last?.hasPrefix("zoetrope: 3 files: 1 ok, 1 damaged") == true)
     }
   }
 

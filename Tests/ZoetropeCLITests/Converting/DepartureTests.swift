@@ -40,6 +40,25 @@ import ZoetropeTestSupport
     #expect(metadata.hasMoreThanGIF)
   }
 
+  @Test func `reports say how far colours may differ, and how many are left`() throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write(
+        DeltaGIF.make(width: 80, height: 60, frameCount: 6, patch: 40), to: "in.gif")
+      let lossy = try tool.run("optimize", "in.gif", "-o", "a.gif", "--lossy", "150")
+      #expect(lossy.text.hasSuffix("; similar colours (lossy 150)\n"), "\(lossy.text)")
+      let few = try tool.run("convert", "in.gif", "-o", "b.gif", "--colors", "16")
+      #expect(few.text.hasSuffix("; colours reduced to 16\n"), "\(few.text)")
+      for (arguments, code, field, number) in [
+        (["optimize", "in.gif", "-o", "c.gif", "--lossy", "150"], "lossy", "lossy", 150),
+        (["convert", "in.gif", "-o", "d.gif", "--colors", "16"], "colors", "colors", 16),
+      ] {
+        let line = try JSONLine.one(tool.run(arguments + ["--json"]).output)
+        #expect(line["departures"].elements == [JSONLine(stringLiteral: code)])
+        #expect(line[field].integer == number && line["exact"] == false)
+      }
+    }
+  }
+
   @Test func `a file that gets no smaller in place is left as it is`() throws {
     try withTool { (tool: Tool) throws in
       let film = try FixtureLibrary().file("Demo/bouncing-ball.gif")

@@ -215,6 +215,20 @@ import Zoetrope
     }
   }
 
+  @Test func `a sheet whose atlas cannot be written is not kept`() throws {
+    try withTool { (tool: Tool) throws in
+      let failed = try tool.run("sheet", "cat.gif", "-o", "s.png", "--atlas", "/dev/full")
+      #expect(failed.status == 4)
+      #expect(try !tool.list().contains("s.png"))
+      #expect(try tool.run("sheet", "cat.gif", "-o", "s.png", "--atlas", "a.json").status == 0)
+      // A sheet that was replaced cannot be restored, so the new one stays.
+      let forced = try tool.run(
+        "sheet", "cat.gif", "-o", "s.png", "--atlas", "/dev/full", "--force")
+      #expect(forced.status == 4)
+      #expect(try tool.list().contains("s.png"))
+    }
+  }
+
   @Test func `an interruption leaves no file`() throws {
     var gif = SampleGIF(width: 250, height: 250)
     gif.frames = (0..<100).map { (UInt8($0 % 3), 4) }
