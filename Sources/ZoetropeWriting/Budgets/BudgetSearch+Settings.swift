@@ -24,17 +24,19 @@ extension BudgetSearch {
     /// Whether pixels are stored in true colour unless the number of colours is reduced. If so, even a palette of 256
     /// colours makes the file smaller.
     package var isTrueColor: Bool
+    /// The tolerance that the options allow in any case.
+    package var tolerance: Int
     /// The frame rates to try, which are below that of the animation, in descending order.
     package var rates: [Int]
     /// The values of ``BudgetSearch/Settings/percent`` to try, which are below 100, in descending order.
     package var percents: [Int]
 
     package init(
-      mayBeThorough: Bool, hasColors: Bool, isTrueColor: Bool = false, rates: [Int],
-      percents: [Int]
+      mayBeThorough: Bool, hasColors: Bool, isTrueColor: Bool = false, tolerance: Int = 0,
+      rates: [Int], percents: [Int]
     ) {
       (self.mayBeThorough, self.hasColors) = (mayBeThorough, hasColors)
-      self.isTrueColor = isTrueColor
+      (self.isTrueColor, self.tolerance) = (isTrueColor, tolerance)
       (self.rates, self.percents) = (rates, percents)
     }
 
@@ -73,11 +75,10 @@ extension BudgetSearch {
       return (all, usualEnd)
     }
 
-    /// The combinations for pictures that a tolerance makes no smaller: fewer and fewer colours. The rungs after
-    /// `usualEnd` have a tolerance all the same, because with few colours it may help.
+    /// The combinations for pictures of at most 256 colours that a tolerance makes no smaller: fewer and fewer colours.
+    /// The rungs after `usualEnd` have a tolerance all the same, because with few colours it may help.
     var exactRungs: (all: [Settings], usualEnd: Int) {
-      let counts = isTrueColor ? [nil, 256, 128, 64, 32] : [nil, 128, 64, 32]
-      let all = counts.flatMap { rungs($0, stride(from: 0, through: 0, by: 1)) }
+      let all = [nil, 128, 64, 32].flatMap { rungs($0, stride(from: 0, through: 0, by: 1)) }
       return (all + rungs(32, stride(from: 4, through: 200, by: 4)), all.count - 1)
     }
 

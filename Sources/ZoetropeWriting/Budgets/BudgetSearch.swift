@@ -96,6 +96,9 @@ package struct BudgetSearch: Sendable {
   /// The harshest rung of the current stage.
   private var last: Int { stage == stages.count - 1 ? rungs.count - 1 : usualEnd }
 
+  /// Whether only colours are reduced.
+  private var isExact: Bool { ends[0] == 0 }
+
   private func settings(_ stage: Int, _ rung: Int) -> Settings {
     var settings = stages[stage]
     (settings.colors, settings.tolerance) = (rungs[rung].colors, rungs[rung].tolerance)
@@ -185,18 +188,17 @@ package struct BudgetSearch: Sendable {
 
   // MARK: Stages
 
-  /// Chooses the sequence of rungs, and begins the search for a stage by sampling the harshest rung of the mildest stage.
+  /// Chooses the sequence of rungs, and begins the search for a stage by sampling the harshest rung of the mildest
+  /// stage.
   private mutating func beginStages() {
     stage = 0
-    if levers.hasColors {
-      let tolerant = settings(0, ends[0])
-      guard let exact = samples[Settings()] else {
-        return ask(.toleranceSample, .sample(Settings()))
-      }
-      guard let similar = samples[tolerant] else {
-        return ask(.toleranceSample, .sample(tolerant))
-      }
-      if similar > Self.usefulShare * exact {
+    if levers.hasColors, !levers.isTrueColor, levers.tolerance == 0 {
+      // The slightest tolerance stands for none: a file that concedes nothing may be a copy, and is then estimated in
+      // another way.
+      let (slight, similar) = (settings(0, 1), settings(0, ends[0]))
+      guard let most = samples[slight] else { return ask(.toleranceSample, .sample(slight)) }
+      guard let least = samples[similar] else { return ask(.toleranceSample, .sample(similar)) }
+      if least > Self.usefulShare * most {
         (rungs, usualEnd) = levers.exactRungs
         ends = Self.ends(rungs, usualEnd)
       }
@@ -229,6 +231,15 @@ package struct BudgetSearch: Sendable {
     }
     if let harshest { estimates[last] = harshest * ratio(last) }
     if lossless != nil { low = 0 }
+    if stage == 0 {
+      // What is known already need not be encoded or sampled again.
+      if encoded.contains(Settings()) { files.insert(0) }
+      if !isExact, let similar = samples[settings(0, ends[0])] {
+        rung = ends[0]
+        estimates[rung] = similar * ratio(rung)
+        narrow(isOver: similar * ratio(rung) > Self.aim * limit)
+      }
+    }
     nextSample()
   }
 
@@ -295,7 +306,7 @@ package struct BudgetSearch: Sendable {
   /// Looks for milder settings. A file that fits has been found, but it leaves much of the limit unused.
   private mutating func seekMilder() {
     // Estimates for few colours say little about files with more colours, which often need no dithering.
-    if rung > ends[0], ends[0] > 0 || stage > 0, !files.contains(ends[0]),
+    if rung > ends[0], !isExact || stage > 0, !files.contains(ends[0]),
       (estimates[ends[0]] ?? 0) <= 2 * limit
     {
       rung = ends[0]
@@ -305,6 +316,8 @@ package struct BudgetSearch: Sendable {
     if low >= 0, low > high || high - low <= 1 && !files.contains(low) {
       low = files.filter { $0 < high }.max() ?? -1
     }
+    // From one number of colours to the next, sizes differ so much that most files leave some of the limit unused.
+    if isExact { low = (low + 1..<high).last { (estimates[$0] ?? 0) > 1.1 * limit } ?? low }
     if high - low > 1 {
       rung = guess()
       return encodeRung()

@@ -171,6 +171,7 @@ private struct BudgetFitting {
     levers = BudgetSearch.Levers(
       mayBeThorough: options.effort != .small, hasColors: options.colors != .exact,
       isTrueColor: !plan.format.hasPalettes && options.colors == .automatic,
+      tolerance: options.tolerance,
       rates: budget.keepsFrameRate || plan.frames.count < 3
         ? [] : [30, 24, 20, 15, 12, 10].filter { Double($0) < rate * 0.95 },
       percents: budget.keepsSize

@@ -200,6 +200,13 @@ import ZoetropeTestSupport
     var expected = Settings()
     expected.colors = colors
     #expect(outcome.chosen == expected && outcome.encoded.count <= 2)
+    for lossless in [Int?.none, patterned(Settings())] {
+      for limit in [960_000, 840_000, 620_000, 400_000] {
+        let encoded = try Self.run(limit: limit, lossless: lossless, patterned).encoded
+        #expect(Set(encoded).count == encoded.count && encoded.count <= 3, "\(limit): \(encoded)")
+        #expect(lossless == nil || !encoded.contains(Settings()), "\(limit)")
+      }
+    }
     // If few colours are not enough, there are fewer frames.
     #expect(try Self.run(limit: 540_000, patterned).chosen?.rate == 24)
   }
