@@ -78,10 +78,10 @@ struct StillRequest: Hashable {
         picture = try self.picture(of: input, keptIn: store)
       } catch {
         progress.clear()
+        progress.end(InputCondition(error))
         if Signals.ending != nil { throw error }
         error.report(asJSON: false)
         statuses.append(error.status)
-        progress.end(InputCondition(error))
         continue
       }
       guard try body(input, picture) == .complete else { return .combined(statuses + [.success]) }

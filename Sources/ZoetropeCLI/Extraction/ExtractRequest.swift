@@ -97,7 +97,10 @@ extension ExtractRequest {
       manifest.map { $0 == "-" ? .printed : $0.lowercased().hasSuffix(".csv") ? .table : .lines })
     let status = try extract(
       preparations, to: stream, keptIn: store, manifest: &manifest, progress)
-    guard Signals.ending == nil else { return status }
+    guard Signals.ending == nil else {
+      if !isQuiet { progress.summarize() }
+      return status
+    }
     // An empty archive is discarded, because the only thing it could do is replace another archive.
     let isEmpty = archive != nil && (try? FileStatus(of: stream.descriptor))?.byteCount == 0
     if format == .tar, !Self.endsAll(status), !isEmpty {

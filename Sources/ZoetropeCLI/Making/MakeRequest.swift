@@ -84,6 +84,7 @@ struct MakeRequest: Hashable {
     } catch {
       throw pictures.failure(error)
     }
+    if options.tolerance > 0 { departures.append(.lossy(options.tolerance)) }
     if assembly.findings.reducesColors { departures.append(.colors(options.colors.limit)) }
     if assembly.findings.partialAlphaShare > 0 {
       departures.append(

@@ -229,9 +229,12 @@ struct SheetRequest: Hashable {
       do throws(WriteFailure) {
         try write(content.json(atlasShape), to: atlas)
       } catch {
-        // The sheet is of no use without its atlas, and would stand in the way of the next attempt.
+        // The sheet is of no use without its atlas, and would stand in the way of the next attempt. A reader that has
+        // enough of the atlas is no failure.
         let path = FilePath(bytes: RawArguments.bytes(of: output))
-        if !isForced, output != "-", !OutputStream.isNeeded(for: path) { FileSystem.remove(path) }
+        if error != .closedPipe, !isForced, output != "-", !OutputStream.isNeeded(for: path) {
+          FileSystem.remove(path)
+        }
         throw error
       }
     }

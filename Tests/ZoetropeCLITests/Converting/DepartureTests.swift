@@ -44,6 +44,7 @@ import ZoetropeTestSupport
     try withTool { (tool: Tool) throws in
       try tool.write(
         DeltaGIF.make(width: 80, height: 60, frameCount: 6, patch: 40), to: "in.gif")
+      #expect(try tool.run("extract", "in.gif", "-o", "f/", "-q").status == 0)
       let lossy = try tool.run("optimize", "in.gif", "-o", "a.gif", "--lossy", "150")
       #expect(lossy.text.hasSuffix("; similar colours (lossy 150)\n"), "\(lossy.text)")
       let few = try tool.run("convert", "in.gif", "-o", "b.gif", "--colors", "16")
@@ -51,6 +52,7 @@ import ZoetropeTestSupport
       for (arguments, code, field, number) in [
         (["optimize", "in.gif", "-o", "c.gif", "--lossy", "150"], "lossy", "lossy", 150),
         (["convert", "in.gif", "-o", "d.gif", "--colors", "16"], "colors", "colors", 16),
+        (["make", "f/", "-o", "e.gif", "--fps", "5", "--lossy", "150"], "lossy", "lossy", 150),
       ] {
         let line = try JSONLine.one(tool.run(arguments + ["--json"]).output)
         #expect(line["departures"].elements == [JSONLine(stringLiteral: code)])

@@ -221,6 +221,8 @@ import Zoetrope
       #expect(failed.status == 4)
       #expect(try !tool.list().contains("s.png"))
       #expect(try tool.run("sheet", "cat.gif", "-o", "s.png", "--atlas", "a.json").status == 0)
+      #expect(try tool.shell("\"$ZOETROPE\" sheet cat.gif -o t.png --atlas - | true") == 0)
+      #expect(try tool.list().contains("t.png"))
       // A sheet that was replaced cannot be restored, so the new one stays.
       let forced = try tool.run(
         "sheet", "cat.gif", "-o", "s.png", "--atlas", "/dev/full", "--force")
