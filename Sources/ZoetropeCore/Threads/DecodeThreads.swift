@@ -144,10 +144,15 @@ extension DecodeThreads {
     guard !Task.isCancelled else { return nil }
     let handover = ResultHandover<Value>()
     let flag = CancelFlag()
-    start {
-      guard !flag.isRaised else { return }
-      handover.close(with: work(flag))
+    // The handler is in place before the work starts, so that work which has begun is always told of a cancellation.
+    return await withTaskCancellationHandler {
+      start {
+        guard !flag.isRaised else { return }
+        handover.close(with: work(flag))
+      }
+      return await handover.value()
+    } onCancel: {
+      if handover.close(with: nil) { flag.raise() }
     }
-    return await handover.valueUnlessCancelled { flag.raise() }
   }
 }

@@ -46,6 +46,22 @@ import Zoetrope
     #expect(await task.value == nil)
   }
 
+  @Test func `no work begins for a task that is cancelled while its work is started`() async {
+    // Without a thread, the work runs in a task of its own, and often before this one has gone on.
+    let threads = DecodeThreads(count: 1) { _ in
+      unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+      return false
+    }
+    for _ in 0..<20_000 {
+      let task = Task {
+        await threads.resultUnlessCancelled { _ in
+          Issue.record("the work has begun")
+        }
+      }
+      #expect(await task.value == nil)
+    }
+  }
+
   @Test func `the second result is dropped`() async {
     let first = ResultHandover<Int>()
     first.close(with: 1)
