@@ -243,7 +243,9 @@ if Context.environment["ZOETROPE_BENCH"] != nil {
 // A debug build does not specialize generics, on which tests then spend most of their time. `make` therefore optimizes
 // the modules that compute. Packages that depend on a release of this one may not use such flags.
 if Context.environment["ZOETROPE_OPTIMIZE"] != nil {
-  let computing = ["ZoetropeCore", "ZoetropeCodec", "ZoetropeScaling", "ZoetropeWriting"]
+  let computing = [
+    "ZoetropeCore", "ZoetropeCodec", "ZoetropeScaling", "ZoetropeWriting", "ZoetropeTestSupport",
+  ]
   for target in package.targets where computing.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-O"], .when(configuration: .debug)))
   }

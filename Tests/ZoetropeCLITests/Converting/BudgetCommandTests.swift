@@ -27,8 +27,8 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: [
-    ("convert in.gif -o o.gif", "400K", "fit"), ("optimize in.gif -o o.gif", "2M", "write"),
-    ("optimize in.png -o o.png", "2M", "write"),
+    ("convert in.gif -o o.gif", "150K", "fit"), ("optimize in.gif -o o.gif", "750K", "write"),
+    ("optimize in.png -o o.png", "750K", "write"),
   ])
   func `progress names the attempt, whose frames begin again`(
     command: String, limit: String, phase: String
@@ -36,7 +36,7 @@ import ZoetropeTestSupport
     try withTool { (tool: Tool) throws in
       // Large enough to take longer than the time between two lines.
       try tool.write(
-        DeltaGIF.make(width: 320, height: 240, frameCount: 60, patch: 200), to: "in.gif")
+        DeltaGIF.make(width: 240, height: 180, frameCount: 40, patch: 150), to: "in.gif")
       #expect(try tool.run("convert", "in.gif", "-o", "in.png").status == 0)
       let result = try tool.run(
         command.split(separator: " ").map(String.init)
