@@ -141,7 +141,11 @@ struct Eviction {
   ///
   /// - Returns: The number of bytes freed.
   mutating func evict(_ wanted: Int, unusedFor idle: UInt64) -> Int {
-    let victims = victims().sorted { $0.time < $1.time }
+    // A frame larger than all that may remain cannot stay, so it goes before older frames that can.
+    let rest = byteCount - wanted
+    let victims = victims().sorted {
+      ($0.byteCount > rest ? 0 : $0.time) < ($1.byteCount > rest ? 0 : $1.time)
+    }
     var (next, factor) = (0, 1)
     while freed < wanted, next < victims.count, canFreeSlots {
       // Try as many victims as would suffice. If some of them are in use, try more in the next round.
@@ -150,9 +154,12 @@ struct Eviction {
         sum += victims[end].byteCount
         end += 1
       }
-      for (file, group) in Dictionary(grouping: victims[next..<end], by: \.file) {
-        evict(group, from: file, until: wanted)
-      }
+      // Only the last victim may turn out to be unnecessary, so its file comes last.
+      let last = victims[end - 1].file
+      var groups = Dictionary(grouping: victims[next..<end], by: \.file)
+      let final = groups.removeValue(forKey: last) ?? []
+      for (file, group) in groups { evict(group, from: file, until: wanted) }
+      evict(final, from: last, until: wanted)
       (next, factor) = (end, min(2 * factor, 1 << 16))
     }
     if canFreeSlots { return freed }

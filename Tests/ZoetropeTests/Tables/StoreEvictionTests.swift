@@ -428,4 +428,29 @@ import Zoetrope
       #expect(hits.load(ordering: .relaxed) == 1)
     }
   #endif
+
+  @Test func `frames larger than what may remain go before older ones that can stay`() throws {
+    let (small, large) = (Film(1, count: 20), Film(2, width: 4000, count: 3))
+    let store = try open()
+    try small.store(in: store)
+    time.advance(by: 10)
+    try large.store(in: store)
+    #expect(small.kept(in: store) == 20 && large.kept(in: store) == 3)
+    try store.prune(to: 300_000)
+    #expect(small.kept(in: store) == 20 && large.kept(in: store) == 0)
+    #expect(store.statistics.byteCount <= 300_000)
+  }
+
+  @Test func `pruning gives up the oldest of several sizes first`() throws {
+    let store = try open()
+    let films = (1...4).map { Film($0, width: 38 + $0, count: 40) }
+    for film in films {
+      try film.store(in: store)
+      time.advance(by: 10)
+    }
+    try store.prune(to: 300_000)
+    #expect(films.dropLast().allSatisfy { $0.kept(in: store) == 0 })
+    #expect(films[3].kept(in: store) > 20)
+    #expect(store.statistics.byteCount <= 300_000)
+  }
 }
