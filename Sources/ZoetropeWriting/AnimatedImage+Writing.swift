@@ -69,15 +69,14 @@ extension AnimatedImage {
     isCancelled: @escaping @Sendable () -> Bool = { false },
     progress: (WritingProgress) -> Void = { _ in }
   ) throws(AnimatedImageError) -> WrittenAnimation {
-    let (writer, total) = try sink.orAbandon {
-      () throws(AnimatedImageError) -> (AnimationWriter, Int?) in
-      let options = try completed(
-        options ?? AnimationWriterOptions(copying: self), isCancelled)
-      return (
-        try AnimationWriter(to: sink, options: options, isCancelled: isCancelled),
-        options.frameCount ?? (options.identicalFrames == .keep ? frames.count : nil)
-      )
+    let options = try sink.orAbandon { () throws(AnimatedImageError) in
+      let options = options ?? AnimationWriterOptions(copying: self)
+      _ = try options.format.requireWritable()
+      return try completed(options, isCancelled)
     }
+    // From here on, the writer ends the sink.
+    let writer = try AnimationWriter(to: sink, options: options, isCancelled: isCancelled)
+    let total = options.frameCount ?? (options.identicalFrames == .keep ? frames.count : nil)
     func report() {
       let made = writer.progress
       progress(

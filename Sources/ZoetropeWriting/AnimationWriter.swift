@@ -235,7 +235,7 @@ extension AnimationWriterOptions {
   ///   - canvas: The number of bytes of one picture.
   ///   - working: The number of bytes that a thread needs besides the picture that it encodes.
   func share(canvas: Int, working: Int) -> (threads: Int, window: Int) {
-    let limit = memoryByteLimit ?? 8 * canvas + 16 << 20
+    let limit = max(memoryByteLimit ?? 8 * canvas + 16 << 20, 0)
     // The writer holds three canvases: the waiting frame, the appended one, and the canvas below them. It holds two
     // more if colours are reduced (the original picture and the one shown), two more if short frames are merged, and
     // one more with a tolerance.

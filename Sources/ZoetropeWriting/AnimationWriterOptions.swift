@@ -40,8 +40,9 @@ public struct AnimationWriterOptions: Sendable {
   ///
   /// A pixel whose new colour is within the tolerance of the colour already shown is left unchanged. In a GIF, other
   /// pixels also take similar colours where that makes the data shorter. Differences of hue are weighted by their
-  /// visibility. Each picture is compared with what is actually shown, so errors do not add up from frame to frame. A
-  /// tolerance of 40 is hard to see; 120 is obvious in gradients.
+  /// visibility. Each picture is compared with what is actually shown, so errors do not add up from frame to frame.
+  /// Samples with 16 bits are compared by their upper 8 bits. A tolerance of 40 is hard to see; 120 is obvious in
+  /// gradients.
   public var tolerance: Int
   /// The number of frames that will be appended, or nil if it is unknown. Default: nil.
   ///

@@ -227,7 +227,10 @@ private struct BudgetFitting {
     if plan.rewriting == nil, !options.storesRGBA, bytes.count > limit || settings.isThorough {
       // Frames that were copied may become smaller if they are encoded again.
       let optimized = LimitedSink(bytes.count)
-      let copy = try AnimatedImage(bytes: bytes, options: image.options)
+      // The edits may have exceeded the limits for files that are opened, for example by repeating frames.
+      var decoding = image.options
+      decoding.limits = .none
+      let copy = try AnimatedImage(bytes: bytes, options: decoding)
       let result = try copy.optimize(
         to: optimized,
         options: OptimizingOptions(
@@ -304,7 +307,7 @@ private struct BudgetFitting {
     if let rate = settings.rate { edits.append(.framesPerSecond(Double(rate))) }
     if settings.percent < 100 {
       let size = plan.canvasSize
-      let target = TargetSize(
+      var target = TargetSize(
         width: max(1, size.width * settings.percent / 100),
         height: max(1, size.height * settings.percent / 100))
       var rendering = Rendering()
@@ -313,9 +316,14 @@ private struct BudgetFitting {
         rendering = old
         return true
       }
+      // Pictures that were cropped to fill a box still have to be. All others already have the shape of the target.
+      let isFilled =
+        rendering.fit == .fill && rendering.target?.width != nil && rendering.target?.height != nil
+      target.pixelAspect = isFilled ? rendering.target?.pixelAspect ?? 1 : 1
       edits.append(
         .resize(
-          target, fit: .stretch, filter: rendering.filter, linearLight: rendering.linearLight))
+          target, fit: isFilled ? .fill : .stretch, filter: rendering.filter,
+          linearLight: rendering.linearLight))
     }
     return edits
   }

@@ -8,9 +8,10 @@ extension EditPlan {
     sink.observe(isCancelled)
     if let rewriting {
       let written = try rewriting.write(to: sink, isCancelled: isCancelled) {
-        progress(
-          WritingProgress(
-            frameCount: $0.frameCount, totalFrameCount: steps.count, byteCount: $0.byteCount))
+        var made = WritingProgress(
+          frameCount: $0.frameCount, totalFrameCount: steps.count, byteCount: $0.byteCount)
+        made.attempt = $0.attempt
+        progress(made)
       }
       return WrittenAnimation(
         byteCount: written.byteCount, frameCount: written.frameCount, mergedCount: mergedCount,

@@ -65,10 +65,14 @@ struct PNGEditWriter: EditWriting {
       chunk.type.elementsEqual($0.utf8)
     }
     if header.colorType != source.colorType {
+      // A colour profile is either for grey or for colours.
+      let changesGrey = [0, 4].contains(header.colorType) != [0, 4].contains(source.colorType)
       return !dependsOnColors && !chunk.type.elementsEqual("PLTE".utf8)
+        && !(changesGrey && chunk.type.elementsEqual("iCCP".utf8))
     }
-    // A longer palette is written with its own `tRNS`.
-    return header.palette == source.palette || !chunk.type.elementsEqual("tRNS".utf8)
+    // A longer palette is written with its own `tRNS`, and a histogram has as many entries as the palette.
+    return header.palette == source.palette
+      || !["tRNS", "hIST"].contains { chunk.type.elementsEqual($0.utf8) }
   }
 
   private mutating func appendPalette(_ output: inout EditOutput) throws(AnimatedImageError) {

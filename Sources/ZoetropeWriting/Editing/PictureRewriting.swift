@@ -23,6 +23,8 @@ package struct PictureRewriting: Sendable {
     let format = (options.format ?? image.format).outputFormat
     if timeline.rendering != nil { return .scaling }
     if format != image.format.outputFormat { return .format(format) }
+    // A still picture cannot be repeated.
+    if timeline.showings.count > 1, image.format.writable == nil { return .format(format) }
     if image.format.copying == nil { return .unknownFrames }
     if case .limited = options.colors.kind { return .colors }
     if options.tolerance > 0 { return .tolerance }
@@ -88,11 +90,17 @@ package struct PictureRewriting: Sendable {
     progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
     var options = options
+    var attempt = 1
+    func report(_ made: WritingProgress) {
+      var numbered = made
+      numbered.attempt = attempt
+      progress(numbered)
+    }
     for choice in smallerChoices {
-      let trial = LimitedSink(image.byteCount)
+      let trial = LimitedSink(trialByteLimit)
       let written = try sink.orAbandon { () throws(AnimatedImageError) -> WrittenAnimation? in
         do throws(AnimatedImageError) {
-          let written = try write(options, to: trial, isCancelled, progress)
+          let written = try write(options, to: trial, isCancelled, report)
           try sink.write(trial.bytes)
           return written
         } catch {
@@ -105,22 +113,27 @@ package struct PictureRewriting: Sendable {
         return written
       }
       (options.colors, options.dithering) = (.limited(to: choice), .none)
+      attempt += 1
     }
-    return try write(options, to: sink, isCancelled, progress)
+    return try write(options, to: sink, isCancelled, report)
   }
 
-  /// The numbers of colours to try in turn if a file with smaller pictures takes more bytes than the source.
+  /// The numbers of colours to try in turn if a file with smaller pictures takes more bytes than the source. The output
+  /// is kept in memory meanwhile, so there are none for large files.
   private var smallerChoices: [Int] {
     let isSmaller = size.width <= crop.width && size.height <= crop.height && size != crop.size
     guard mayReduceFurther, isSmaller, image.format.hasPalettes, options.format.hasPalettes,
-      image.byteCount <= Self.trialByteLimit
+      trialByteLimit <= 64 << 20
     else { return [] }
     return [128, 64, 32, 16, 8]
   }
 
-  /// If the source has at most this many bytes, the output is kept in memory until it is known to be no larger than the
-  /// source.
-  private static let trialByteLimit = 64 << 20
+  /// The number of bytes that smaller pictures should not exceed: the size of the source or, if edits have repeated
+  /// frames, its frames' share of that.
+  private var trialByteLimit: Int {
+    let repeats = Double(frames.count) / Double(max(image.frames.count, 1))
+    return Int(clamping: Int64(Double(image.byteCount) * max(1, repeats)))
+  }
 
   private func write(
     _ options: AnimationWriterOptions, to sink: some AnimationSink,

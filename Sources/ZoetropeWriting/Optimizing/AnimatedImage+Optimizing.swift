@@ -92,7 +92,7 @@ extension AnimatedImage {
     return result
   }
 
-  /// Returns the first damage that costs a frame pixels, or nil if there is none.
+  /// Returns the first damage that costs a frame or the static image pixels, or nil if there is none.
   private func firstLoss(
     _ isCancelled: @Sendable () -> Bool
   ) throws(AnimatedImageError) -> Damage? {
@@ -104,7 +104,8 @@ extension AnimatedImage {
         return damage
       }
     }
-    return nil
+    let staticDamage = try StoredFrameReader(self).staticImage()?.damage
+    return staticDamage.flatMap { $0.kind.isTolerated ? nil : $0 }
   }
 
   /// Returns the smallest file that was found, and whether it is lossless. Returns nil if no file is smaller than the
@@ -125,9 +126,9 @@ extension AnimatedImage {
         try write(sink)
         best = (sink.bytes, isExact)
       } catch {
-        // With a tolerance, a frame may be unwritable: unchanged pixels may have colours that do not fit into a frame
-        // with 256 other colours.
-        guard sink.isTooLong || !isExact && error.code == .unwritable else { throw error }
+        // Not every way can write every file: pixels that the source leaves unchanged may have to be drawn, and may
+        // have colours that do not fit into a frame with 256 other colours.
+        guard sink.isTooLong || error.code == .unwritable else { throw error }
       }
     }
     guard (0...200).contains(options.tolerance) else {
@@ -144,7 +145,7 @@ extension AnimatedImage {
     case .gif:
       let recoding = try GIFRecoding(self, options, isCancelled)
       for way in recoding.ways(effort: options.effort) {
-        if way.isFallback, best != nil { continue }
+        if way.isFallback, best?.isExact == true { continue }
         try attempt(isExact: !way.usesTolerance) { (sink) throws(AnimatedImageError) in
           try recoding.write(way, to: sink, progress)
         }

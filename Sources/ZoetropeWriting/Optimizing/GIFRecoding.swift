@@ -16,7 +16,7 @@ struct GIFRecoding {
     /// Whether frames keep both their disposals and the canvases on which they are drawn. If not, a ``FramePlacer``
     /// chooses the disposals.
     var keepsCanvases: Bool
-    /// Whether this way is tried only if no earlier way made the file smaller.
+    /// Whether this way is tried only if no earlier way made the file smaller without loss.
     var isFallback = false
     /// The effort, or nil for that of the options.
     var effort: EncodingEffort?
@@ -90,7 +90,7 @@ struct GIFRecoding {
   private static func colors(
     of image: AnimatedImage, partial: Bool, _ isCancelled: @Sendable () -> Bool
   ) throws(AnimatedImageError) -> (table: [UInt32], isComplete: Bool)? {
-    let reader = FrameReader(image)
+    let reader = FrameReader(image.decoded(keeping16Bit: false))
     var changed = FrameColors()
     var sets = ColorSets()
     var isComplete = true

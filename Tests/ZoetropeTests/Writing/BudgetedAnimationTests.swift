@@ -133,4 +133,67 @@ import Zoetrope
     let error = await #expect(throws: AnimatedImageError.self) { try await task.value }
     #expect(error?.code == .cancelled && sink.bytes.isEmpty)
   }
+
+  @Test func `pictures that fill a box stay cropped when they shrink`() throws {
+    // Red to the left and right of a grainy middle, which is all that a square shows.
+    var random: UInt64 = 1
+    let film = (0..<6).map { _ in
+      Pictures.make(160, 80) { x, _ in
+        random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        if !(40..<120).contains(x) { return RGBA(red: 255, green: 0, blue: 0) }
+        return RGBA(red: 0, green: UInt8(random >> 56), blue: UInt8(random >> 48 & 0xff))
+      }
+    }
+    let image = try AnimatedImage(
+      bytes: try ToleranceTests.write(
+        film, AnimationWriterOptions(format: .gif, identicalFrames: .keep)))
+    let edits = [AnimationEdit.resize(TargetSize(width: 80, height: 80), fit: .fill)]
+    let found = try image.fitted(
+      edits, EditOptions(), to: ByteBudget(byteLimit: 6000), isCancelled: { false })
+    #expect(found.plan.canvasSize.width < 80)
+    let picture = try FrameReader(AnimatedImage(bytes: found.bytes)).frame(at: 0).bitmap
+    #expect(picture.width == picture.height)
+    for x in 0..<picture.width { #expect(picture.row(0)[4 * x] < 128) }
+  }
+
+  @Test func `edits may exceed the limits for files that are opened`() throws {
+    var options = DecodingOptions()
+    options.limits.frameCount = 20
+    let film = (0..<20).map { ToleranceTests.picture($0) }
+    let bytes = try ToleranceTests.write(
+      film, AnimationWriterOptions(format: .gif, identicalFrames: .keep))
+    let image = try AnimatedImage(bytes: bytes, options: options)
+    // So that copied frames are tried, which are then compressed once more.
+    let budget = ByteBudget(byteLimit: image.byteCount * 18 / 10)
+    let found = try image.fitted(
+      [.backAndForth], EditOptions(), to: budget, isCancelled: { false })
+    #expect(found.bytes.count <= budget.byteLimit && found.plan.frames.count == 38)
+  }
+
+  @Test func `repeated frames may take more bytes than the source`() throws {
+    var attempts: Set<Int> = []
+    let plan = try EditPlan(
+      Self.image(), [.backAndForth, .resize(TargetSize(width: 47), filter: .nearest)],
+      EditOptions())
+    _ = try plan.write(to: MemorySink(), isCancelled: { false }) { attempts.insert($0.attempt) }
+    #expect(attempts == [1])
+  }
+
+  @Test func `attempts to stay below the source's size are numbered`() throws {
+    // Two colours, of which scaling makes many.
+    let film = (0..<4).map { time in
+      Pictures.make(64, 64) { x, y in
+        (x * x + y * 3 + time) % 7 < 3 ? .black : RGBA(red: 255, green: 255, blue: 255)
+      }
+    }
+    let image = try AnimatedImage(
+      bytes: try ToleranceTests.write(film, AnimationWriterOptions(format: .gif)))
+    let plan = try EditPlan(image, [.resize(TargetSize(width: 61))], EditOptions())
+    var (last, most) = (WritingProgress(frameCount: 0, totalFrameCount: nil, byteCount: 0), 0)
+    _ = try plan.write(to: MemorySink(), isCancelled: { false }) { made in
+      #expect(made.attempt > last.attempt || made.frameCount >= last.frameCount)
+      (last, most) = (made, max(most, made.attempt))
+    }
+    #expect(most > 1)
+  }
 }

@@ -175,4 +175,109 @@ import Zoetrope
       #expect(try reader.frame(at: 1).damage != nil)
     }
   }
+
+  /// An APNG of two frames in `layout` with a static image that is not a frame.
+  ///
+  /// - Parameter chunk: A chunk before the pixels.
+  private func withPoster(
+    _ layout: PNGLayout, _ chunk: (name: String, data: [UInt8])? = nil, poster: [UInt8],
+    _ frames: [(APNGFrameControl, [UInt8])]
+  ) -> [UInt8] {
+    var file = APNGBuilder()
+    file.png.signature()
+    file.png.chunk("IHDR", PNGBuilder.header(width: 2, height: 2, layout: layout))
+    file.animationControl(frames: UInt32(frames.count))
+    if let chunk { file.png.chunk(chunk.name, chunk.data) }
+    file.png.chunk("IDAT", poster)
+    for (control, data) in frames {
+      file.frameControl(control)
+      file.frameData(data)
+    }
+    file.png.chunk("IEND")
+    return file.bytes
+  }
+
+  @Test func `an APNG whose static image is damaged is copied, and the damage is reported`() throws
+  {
+    let data = try Self.rows([1, 2, 3, 77, 4, 5, 6, 99], [7, 8, 9, 10, 11, 12, 13, 14])
+    let bytes = withPoster(
+      PNGLayout(.rgba), poster: Array(data.prefix(data.count / 2)),
+      [(control(), data), (control(), data)])
+    let sink = MemorySink()
+    let result = try AnimatedImage(bytes: bytes).optimize(to: sink, options: OptimizingOptions())
+    #expect(result.isCopy && sink.bytes == bytes)
+    #expect(result.damage.contains { !$0.kind.isTolerated })
+  }
+
+  /// The chunk of a colour profile for grey.
+  private static func greyProfile() throws -> (name: String, data: [UInt8]) {
+    var profile = [UInt8](repeating: 0, count: 132)
+    profile.replaceSubrange(16..<20, with: Array("GRAY".utf8))
+    profile[3] = 132
+    let packed = try #require(ZlibCompressor(level: 6)?.compress(profile))
+    return ("iCCP", Array("grey".utf8) + [0, 0] + packed)
+  }
+
+  @Test func `a profile for grey is kept, because pictures stay grey`() throws {
+    let data = try Self.rows([1, 77, 4, 99], [7, 10, 11, 14])
+    let bytes = withPoster(
+      PNGLayout(.greyAlpha), try Self.greyProfile(), poster: data,
+      [(control(), data), (control(), try Self.rows([9, 7, 4, 99], [7, 10, 11, 14]))])
+    let sink = MemorySink()
+    let image = try AnimatedImage(bytes: bytes)
+    #expect(image.metadata.iccProfile != nil)
+    _ = try image.reencode(to: sink, options: nil)
+    let written = try AnimatedImage(bytes: sink.bytes)
+    #expect(written.header.colorType == 4)
+    #expect(written.metadata.iccProfile == image.metadata.iccProfile)
+  }
+
+  @Test func `a profile for grey does not get into a file in colour`() throws {
+    let dot = try #require(ZlibCompressor(level: 6)?.compress([0, 50]))
+    let bytes = withPoster(
+      PNGLayout(.grey), try Self.greyProfile(), poster: try Self.rows([1, 2], [3, 4]),
+      [
+        (APNGFrameControl(width: 1, height: 1), dot),
+        (APNGFrameControl(width: 1, height: 1, x: 1, y: 1), dot),
+      ])
+    try expectExact(bytes, [.frames(1..<2)])
+    let sink = MemorySink()
+    let image = try AnimatedImage(bytes: bytes)
+    _ = try EditPlan(image, [.frames(1..<2)], EditOptions()).write(to: sink)
+    let written = try AnimatedImage(bytes: sink.bytes)
+    let isGrey = [0, 4].contains(written.header.colorType)
+    #expect(isGrey == (written.metadata.iccProfile != nil))
+  }
+
+  @Test func `a histogram does not outlast its palette`() throws {
+    for (last, count) in [(UInt8(2), 3), (200, 3)] {
+      var bytes = try film(last: last)
+      let place = try #require(bytes.firstRange(of: Array("tRNS".utf8))).lowerBound - 4
+      var chunk = PNGBuilder()
+      chunk.chunk("hIST", [UInt8](repeating: 1, count: 2 * count))
+      bytes.insert(contentsOf: chunk.bytes, at: place)
+      let image = try AnimatedImage(bytes: bytes)
+      let sink = MemorySink()
+      let plan = try EditPlan(image, [.frames(1..<3)], EditOptions())
+      _ = try plan.write(to: sink)
+      let isSame = plan.header.palette == image.header.palette
+      #expect(sink.bytes.contains(Array("hIST".utf8)) == isSame)
+    }
+  }
+
+  @Test func `a still picture whose frame is repeated becomes an animation`() throws {
+    var png = PNGBuilder()
+    png.signature()
+    png.chunk("IHDR", PNGBuilder.header(width: 2, height: 2, layout: PNGLayout(.rgb)))
+    png.chunk("IDAT", try Self.rows([255, 0, 0, 1, 2, 3], [4, 5, 6, 0, 255, 0]))
+    png.chunk("IEND")
+    let image = try AnimatedImage(bytes: png.bytes)
+    let plan = try EditPlan(image, [.frames(at: [0, 0])], EditOptions())
+    let sink = MemorySink()
+    let written = try plan.write(to: sink)
+    let film = try AnimatedImage(bytes: sink.bytes)
+    #expect(film.damage.isEmpty && film.frames.count == written.frameCount)
+    #expect(written.frameCount == plan.frames.count)
+    #expect(try FrameReader(film).frame(at: 0).bitmap == FrameReader(image).frame(at: 0).bitmap)
+  }
 }

@@ -218,4 +218,59 @@ import ZoetropeTestSupport
     }
     #expect(error?.code == .cancelled)
   }
+
+  @Test func `a way that cannot write a file does not keep the others from it`() throws {
+    var gif = GIFBuilder()
+    gif.signature()
+    gif.screen(width: 80, height: 20)
+    // The right half stays transparent, and the left one gets 800 colours.
+    for part in 0..<4 {
+      let colors = (0..<256).map {
+        RGBA(red: UInt8($0), green: UInt8(part * 60), blue: UInt8(255 - $0))
+      }
+      gif.graphicControl(GIFGraphicControl(delay: 5, disposal: 1))
+      gif.frame(
+        GIFFrame(
+          rect: PixelRect(x: part * 10, y: 0, width: 10, height: 20), indices: (0..<200).map { $0 },
+          palette: GIFPalette(colors)))
+    }
+    // Covers all of it for a moment, so that the right half vanishes afterwards.
+    let white = GIFPalette([RGBA(red: 255, green: 255, blue: 255), .black])
+    gif.graphicControl(GIFGraphicControl(delay: 5, disposal: 3))
+    gif.frame(
+      GIFFrame(
+        rect: PixelRect(x: 0, y: 0, width: 80, height: 20),
+        indices: [UInt8](repeating: 0, count: 1600), palette: white))
+    gif.graphicControl(GIFGraphicControl(delay: 5, disposal: 1))
+    gif.frame(
+      GIFFrame(rect: PixelRect(x: 0, y: 0, width: 1, height: 1), indices: [1], palette: white))
+    gif.trailer()
+    try Self.check(gif.bytes, "cover")
+  }
+
+  @Test func `a GIF opened for 16 bits becomes as small`() throws {
+    // Local tables of the same colours, so that one shared table saves bytes.
+    var gif = GIFBuilder()
+    gif.signature()
+    gif.screen(width: 16, height: 16)
+    for time in 0..<8 {
+      let colors = (0..<16).map {
+        RGBA(red: UInt8(($0 + time) % 16 * 17), green: 9, blue: UInt8(255 - ($0 + time) % 16))
+      }
+      gif.frame(
+        GIFFrame(
+          rect: PixelRect(x: 0, y: 0, width: 16, height: 16),
+          indices: (0..<256).map { UInt8(($0 * 7 + $0 / 16 * time) % 16) },
+          palette: GIFPalette(colors)))
+    }
+    gif.trailer()
+    let bytes = gif.bytes
+    for effort in Self.efforts {
+      let sink = MemorySink()
+      let image = try AnimatedImage(bytes: bytes, options: DecodingOptions(keeps16Bit: true))
+      _ = try image.optimize(to: sink, options: OptimizingOptions(effort: effort))
+      let usual = try Self.optimized(bytes, OptimizingOptions(effort: effort))
+      #expect(sink.bytes == usual.bytes, "\(effort)")
+    }
+  }
 }

@@ -354,4 +354,25 @@ import ZoetropeTestSupport
     let after = await #expect(throws: AnimatedImageError.self) { try await writer.finish() }
     #expect(after?.code == .cancelled)
   }
+
+  @Test func `a sink for a format that cannot be written is abandoned once`() throws {
+    let image = try AnimatedImage(bytes: DeltaGIF.make(width: 8, height: 8, frameCount: 2))
+    let sink = FailingSink(after: .max)
+    let error = #expect(throws: AnimatedImageError.self) {
+      try image.reencode(to: sink, options: AnimationWriterOptions(format: .png))
+    }
+    #expect(error?.code == .unwritable)
+    #expect(sink.calls.withLock { $0.abandoned } == 1)
+  }
+
+  @Test func `any limit of memory is accepted`() throws {
+    for limit in [Int.min, 0, .max] {
+      let options = AnimationWriterOptions(memoryByteLimit: limit)
+      let writer = try AnimationWriter(to: MemorySink(), options: options)
+      for picture in WrittenPictures.all {
+        try writer.append(picture, delay: WrittenPictures.delay)
+      }
+      #expect(try writer.finish().frameCount > 0)
+    }
+  }
 }

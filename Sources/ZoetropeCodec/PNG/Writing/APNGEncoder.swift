@@ -31,7 +31,9 @@ struct APNGEncoder: AnimationEncoding {
       storage =
         PNGStorage(palette: request.colorTable)
         ?? request.survey.map {
-          PNGStorage($0, allowsGrey: metadata.profile.isEmpty || metadata.profileIsGrey)
+          PNGStorage(
+            $0, allowsGrey: metadata.profile.isEmpty || metadata.profileIsGrey,
+            prefersGrey: metadata.profileIsGrey)
         } ?? PNGStorage(isDeep: request.isDeep)
     }
     self.metadata = metadata

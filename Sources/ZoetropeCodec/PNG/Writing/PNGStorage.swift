@@ -34,13 +34,18 @@ struct PNGStorage: Sendable {
   ///
   /// If the pictures are opaque and leave a colour unused, that colour becomes the transparent colour, so that a frame
   /// can leave pixels unchanged.
-  init(_ survey: ColorSurvey, allowsGrey: Bool) {
+  ///
+  /// - Parameters:
+  ///   - allowsGrey: Whether grey pictures may be stored as grey.
+  ///   - prefersGrey: Whether grey pictures are stored as grey even if a palette would take fewer bytes, because the
+  ///     file's colour profile is for grey.
+  init(_ survey: ColorSurvey, allowsGrey: Bool, prefersGrey: Bool = false) {
     let isDeep = survey.isDeep && !survey.fits8Bits
     let depth = isDeep ? 16 : 8
     let isGrey = survey.isGrey && allowsGrey
     if isGrey, let form = Self.marked(survey, .grey, depth) {
       self = form
-    } else if let form = Self(palette: survey.colors) {
+    } else if !(isGrey && prefersGrey), let form = Self(palette: survey.colors) {
       self = form
     } else if !isGrey, let form = Self.marked(survey, .rgb, depth) {
       self = form
