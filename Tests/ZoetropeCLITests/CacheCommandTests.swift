@@ -3,6 +3,7 @@ import SystemPackage
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @testable import ZoetropeCLI
 @testable import ZoetropeProcess
@@ -256,6 +257,17 @@ import Zoetrope
         #expect(try tool.run("cache", command, "--help").status == 0)
       }
       #expect(try tool.run("cache", "what").status == 2)
+    }
+  }
+
+  @Test func `warming a damaged file says so`() throws {
+    try withTool { (tool: Tool) throws in
+      let bad = FixtureLibrary().root + "/Bad/lzw-bad-code.gif"
+      for _ in 0..<2 {
+        let result = try tool.run("cache", "warm", "--cache", "c", bad, "cat.gif")
+        #expect(result.status == 1)
+        #expect(result.text.contains(" damaged"), "\(result.text)")
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 import SystemPackage
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @testable import ZoetropeCLI
 @testable import ZoetropeProcess
@@ -51,5 +52,24 @@ import Zoetrope
     let other = Damage(.lzwTruncated, "less", frameIndex: 1, byteOffset: image.byteCount)
     for item in [code, surplus, code, other, surplus] { damage.add(item) }
     #expect(damage.items == [code, surplus, other])
+  }
+
+  @Test func `optimize has the status of the other commands for damage`() throws {
+    try withTool { (tool: Tool) throws in
+      let bad = FixtureLibrary().root + "/Bad/lzw-bad-code.gif"
+      #expect(try tool.run("optimize", "--damage", "strict", bad, "-o", "o.gif").status == 6)
+      #expect(try tool.list() == ["cat.gif"])
+    }
+  }
+
+  @Test func `raw pixels of another size are stale`() throws {
+    try withTool { (tool: Tool) throws in
+      let first = ["extract", "cat.gif", "-o", "o/", "--format", "rgba"]
+      #expect(try tool.run(first).status == 0)
+      #expect(try tool.run(first + ["--resume"]).status == 0)
+      let resumed = try tool.run(first + ["--resume", "--size", "50%"])
+      #expect(
+        resumed.status == 4 && resumed.errors.contains("bytes, but the frames would now have"))
+    }
   }
 }

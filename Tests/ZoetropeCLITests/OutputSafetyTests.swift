@@ -160,6 +160,56 @@ import Testing
       #expect(try tool.list("o").allSatisfy { $0.hasSuffix(".png") })
     }
   }
+
+  @Test func `an archive and its manifest are two files`() throws {
+    try withTool { (tool: Tool) throws in
+      _ = try tool.shell("ln -s x.tar other")
+      for manifest in ["x.tar", "./x.tar", "other"] {
+        let result = try tool.run(
+          "extract", "cat.gif", "--format", "tar", "-o", "x.tar", "--manifest", manifest, "--force")
+        #expect(result.status == 2, "\(manifest)")
+        #expect(try tool.list() == ["cat.gif", "other"])
+      }
+    }
+  }
+
+  @Test func `files are written even if nobody reads the reports about them`() throws {
+    try withTool { (tool: Tool) throws in
+      for number in 0..<3 { try tool.write(SampleGIF().bytes, to: "\(number).gif") }
+      for (command, count) in [
+        ("convert [0-9].gif -o o/ --speed 2", 3), ("convert [0-9].gif -o o/ --speed 2 --json", 3),
+        ("optimize [0-9].gif -o o/", 3), ("extract [0-9].gif -o o/ --manifest -", 9),
+      ] {
+        let script =
+          "mkfifo gone && { : <gone & } && exec 3>gone && wait && "
+          + "{ \"$ZOETROPE\" \(command) >&3 2>errors; }"
+        #expect(try tool.shell(script) == 0, "\(command)")
+        #expect(try tool.list("o").count == count, "\(command)")
+        _ = try tool.shell("rm -rf gone o")
+      }
+    }
+  }
+
+  @Test func `a pipe that does not block gets everything`() throws {
+    try withTool(eleven()) { (tool: Tool) throws in
+      let script = """
+        import os, subprocess, sys
+        r, w = os.pipe()
+        os.set_blocking(w, False)
+        p = subprocess.Popen([sys.argv[1], "extract", "cat.gif", "-o", "-", "--format", "rgba",
+          "--size", "200x200", "--fit", "stretch"], stdout=w, stderr=open("errors", "wb"))
+        os.close(w)
+        count = 0
+        while data := os.read(r, 1 << 20):
+          count += len(data)
+        print(count, p.wait())
+        """
+      try tool.write(Array(script.utf8), to: "read.py")
+      #expect(try tool.shell("python3 read.py \"$ZOETROPE\" >count") == 0)
+      #expect(try tool.read("count") == Array("\(11 * 160_000) 0\n".utf8))
+      #expect(try tool.read("errors") == [])
+    }
+  }
 }
 
 /// One policy for every time, and statuses that do not depend on order.

@@ -55,7 +55,8 @@ struct CacheWarmCommand: CacheSubcommand {
         store.json ? CommandRunner.line { report.write(to: &$0) } : Array(report.text.utf8)
       return InputOutcome(
         status: report.status, output: output,
-        condition: InputCondition(hasLosses: image.damage.contains { !$0.kind.isTolerated }),
+        condition: InputCondition(
+          hasLosses: report.isDamaged || image.damage.contains { !$0.kind.isTolerated }),
         frameCount: report.kept)
     }
   }
@@ -89,6 +90,7 @@ struct Warming {
       let reader = RenderedReader(image, rendering: rendering, cache: nil)
       for index in image.frames.indices {
         if let frame = store.frame(for: keys[index]) {
+          report.note(frame.damage)
           room.take(frame)
           room.takeTable(of: report.rendition, in: store)
           report.known += 1
@@ -100,6 +102,7 @@ struct Warming {
             throw AnimatedImageError(.io, "the file has changed", format: image.format)
           }
           let frame = CachedFrame(read.bitmap, damage: read.damage)
+          report.note(frame.damage)
           room.take(frame)
           guard room.hasRoom else { break }
           try keep(frame, for: keys[index])
@@ -191,6 +194,8 @@ struct WarmReport {
   var stored = 0
   /// The number of frames that are in the store now.
   var kept = 0
+  /// The number of frames whose own data is damaged, so that pixels were lost.
+  private var damagedCount = 0
 
   init(input: InputFile, rendition: Rendition, frameCount: Int) {
     (self.input, self.rendition, self.frameCount) = (input, rendition, frameCount)
@@ -198,13 +203,22 @@ struct WarmReport {
 
   /// The exit status. Frames that are not in the store count as an exceeded limit: either the limit of the store left
   /// no room for them, or other programs were using the slots for them or have evicted them.
-  var status: ExitStatus { kept < frameCount ? .limit : .success }
+  var status: ExitStatus { kept < frameCount ? .limit : isDamaged ? .partial : .success }
+
+  /// Whether pixels of a frame were lost.
+  var isDamaged: Bool { damagedCount > 0 }
+
+  /// Counts the damage of a frame, which is nil if the frame is intact.
+  mutating func note(_ damage: Damage?) {
+    if let damage, !damage.kind.isTolerated { damagedCount += 1 }
+  }
 
   /// The report as one line of text.
   var text: String {
     let name = input.name.sanitized
     let frames = "\(frameCount) frame\(frameCount == 1 ? "" : "s")"
-    let cached = "in the cache at \(rendition.size), \(stored) of them new"
+    let damaged = isDamaged ? ", \(damagedCount) damaged" : ""
+    let cached = "in the cache at \(rendition.size), \(stored) of them new\(damaged)"
     if kept == frameCount { return "\(name): \(frames) \(cached)\n" }
     return "\(name): \(kept) of \(frames) \(cached); raise --cache-limit to fit more\n"
   }

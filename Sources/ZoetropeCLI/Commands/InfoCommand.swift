@@ -97,7 +97,9 @@ struct InfoCommand: ZoetropeSubcommand {
           "--format cannot be combined with --json, --frames, --metadata, --hashes or --timing all")
       }
       // The report already goes to standard output, so the index cannot go there.
-      if saveIndex == "-" { throw ValidationError("--save-index requires a file") }
+      if saveIndex.map(OutputStream.canonicalName) == "-" {
+        throw ValidationError("--save-index requires a file")
+      }
     }
 
     private static func template(_ text: String) throws -> InfoTemplate {
@@ -113,13 +115,17 @@ struct InfoCommand: ZoetropeSubcommand {
     try following.check(files)
     try listing.check(files)
     guard wanted.saveIndex != nil else { return }
-    if files.count != 1 { throw ValidationError("--save-index works with one file only") }
+    if files.count != 1 { throw ValidationError(Self.indexConflict) }
     if following.follow { throw ValidationError("--save-index cannot be combined with --follow") }
   }
+
+  private static let indexConflict = "--save-index works with one file only"
 
   /// Prints a report or an error for each file, in order, as soon as the file has been processed.
   func execute() throws(CommandFailure) -> ExitStatus {
     let inputs = try listing.inputs(files)
+    if following.follow { try FollowArguments.check(inputs) }
+    if wanted.saveIndex != nil, inputs.count != 1 { throw .usage(Self.indexConflict) }
     if inputs.count == 1 {
       let input = inputs[0]
       // If there is no terminal that could show progress, the whole input is read first, so that bytes after the

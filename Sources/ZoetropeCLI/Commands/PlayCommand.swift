@@ -174,6 +174,9 @@ struct PlayCommand: ZoetropeSubcommand {
       return
     }
     try checkPreview()
+    if playing.once, playing.loops != nil {
+      throw ValidationError("--once cannot be combined with --loops")
+    }
     if playing.follow {
       guard files.count == 1 else { throw ValidationError("--follow works with one file only") }
       guard inputReading == .following else {
@@ -193,7 +196,7 @@ struct PlayCommand: ZoetropeSubcommand {
     guard place.position != nil else {
       throw ValidationError("play requires a position in --place: COLSxROWS@X,Y")
     }
-    guard files.count == 1 else { throw ValidationError("--place works with one file only") }
+    guard files.count == 1 else { throw ValidationError(Self.placeConflict) }
     guard drawing.output != ProtocolArgument.none, !screen.isInline, screen.frame == nil,
       tracing.trace == nil
     else {
@@ -203,6 +206,8 @@ struct PlayCommand: ZoetropeSubcommand {
     }
   }
 
+  private static let placeConflict = "--place works with one file only"
+
   func execute() throws(CommandFailure) -> ExitStatus {
     FrameMemory.returnsAtOnce()
     if preview.clear {
@@ -210,6 +215,8 @@ struct PlayCommand: ZoetropeSubcommand {
       return .success
     }
     var inputs = try listing.inputs(files)
+    if playing.follow { try FollowArguments.check(inputs) }
+    if preview.place != nil, inputs.count != 1 { throw .usage(Self.placeConflict) }
     if playing.shuffle { inputs.shuffle() }
     let isDumb = TerminalCapabilities(environment: .current).isDumb
     let isPlayed = isUndrawn || isatty(STDOUT_FILENO) == 1 && !isDumb
@@ -229,7 +236,7 @@ struct PlayCommand: ZoetropeSubcommand {
 
   /// Checks, before anything is played, whether a trace can be written.
   private func checkTrace(_ inputs: [InputFile], isPlayed: Bool) throws(CommandFailure) {
-    guard let trace = tracing.trace else { return }
+    guard let trace else { return }
     guard isPlayed else {
       throw .usage("--trace requires a terminal, or --protocol none")
     }
@@ -238,6 +245,9 @@ struct PlayCommand: ZoetropeSubcommand {
     try InputIdentities(inputs).check(path)
     if !tracing.force, OutputFile.isTaken(path) { throw WriteFailure.exists(trace).commandFailure }
   }
+
+  /// Where the trace is written, or nil if there is none. The name `-` means standard output.
+  private var trace: String? { tracing.trace.map(OutputStream.canonicalName) }
 
   /// Whether frames are only decoded on schedule and not drawn.
   private var isUndrawn: Bool { drawing.output == ProtocolArgument.none }
@@ -302,7 +312,7 @@ struct PlayCommand: ZoetropeSubcommand {
     settings.decoding = reading.options
     settings.reading = inputReading
     settings.store = store
-    settings.trace = tracing.trace
+    settings.trace = trace
     settings.isForced = tracing.force
     return settings
   }
@@ -318,10 +328,12 @@ struct PlayCommand: ZoetropeSubcommand {
     _ inputs: [InputFile], _ settings: PlayerSettings
   ) -> ExitStatus {
     var statuses: [ExitStatus] = []
-    for input in inputs where Signals.ending == nil {
+    for (place, input) in inputs.enumerated() where Signals.ending == nil {
       var settings = settings
-      // The trace of each file replaces the trace of the file before it, so that the last one remains.
+      // The trace of each file replaces the trace of the file before it, so that the last one remains. On standard
+      // output, nothing can be replaced.
       settings.isForced = tracing.force || !statuses.isEmpty
+      if trace == "-", place < inputs.count - 1 { settings.trace = nil }
       statuses.append(UndrawnPlay(input, settings: settings).run())
     }
     return Signals.ending ?? .combined(statuses)

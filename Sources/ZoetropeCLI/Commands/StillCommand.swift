@@ -125,7 +125,7 @@ struct StillCommand: ZoetropeSubcommand {
     }
     return try StillRequest(
       inputs: listing.inputs(files, besides: writing.output),
-      output: writing.output.map { .files($0) } ?? .drawing(drawn),
+      output: writing.output.map { .files(OutputStream.canonicalName($0)) } ?? .drawing(drawn),
       choice: picture.choice, rendering: scaling.rendering, format: writing.format,
       policy: picture.timing.policy, isForced: writing.force, cache: caching.settings,
       options: reading.options

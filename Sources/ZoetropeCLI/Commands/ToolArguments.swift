@@ -28,7 +28,15 @@ enum ToolArguments {
       return arguments
     }
     guard let configuration = try configuration() else { return arguments }
-    arguments.insert(contentsOf: try configuration.arguments { problem(with: $0) }, at: 1)
+    let configured = try configuration.arguments { problem(with: $0) }
+    // The command line overrides the file, even if it sets the number of plays with the other option.
+    func isGiven(_ name: String) -> Bool {
+      options.contains { $0 == name || $0.hasPrefix("\(name)=") }
+    }
+    arguments.insert(
+      contentsOf: configured.filter {
+        !($0 == "--once" && isGiven("--loops")) && !($0.hasPrefix("--loops=") && isGiven("--once"))
+      }, at: 1)
     return arguments
   }
 
@@ -52,10 +60,10 @@ enum ToolArguments {
     ["help"] + ZoetropeCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
   )
 
-  /// Returns the parser's error for one option of `play`, on one line, or nil if the option is valid.
-  private static func problem(with argument: String) -> String? {
+  /// Returns the parser's error for options of `play`, on one line, or nil if they are valid.
+  private static func problem(with arguments: [String]) -> String? {
     do {
-      _ = try PlayCommand.parse(["-", argument])
+      _ = try PlayCommand.parse(["-"] + arguments)
       return nil
     } catch {
       return PlayCommand.message(for: error).split(separator: "\n").joined(separator: " ")

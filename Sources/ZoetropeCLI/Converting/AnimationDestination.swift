@@ -92,8 +92,14 @@ struct AnimationDestination: Hashable {
       isDirectory || [.name, .fileExtension].contains(template.tokens.last)
     {
       keepsExtension = true
-      choices = try inputs.map { (input) throws(CommandFailure) in
-        try Self.format(ofName: input.fullStem, nil, "\(input.name)")
+      choices = try inputs.map { (input) throws(CommandFailure) -> AnimationFormatChoice? in
+        do throws(CommandFailure) {
+          return try Self.format(ofName: input.fullStem, nil, "\(input.name)")
+        } catch {
+          // A missing file or an empty directory fails when its turn comes, and needs no format.
+          if let path = input.path, FileStatus(at: path)?.isDirectory ?? true { return nil }
+          throw error
+        }
       }
     } else {
       let choice = try Self.format(of: template, format)

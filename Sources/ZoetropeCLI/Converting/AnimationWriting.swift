@@ -10,6 +10,8 @@ struct AnimationWriting {
   let reporting: ConversionReporting
   /// Whether progress includes the number of the attempt to meet a byte budget. Each attempt counts the frames again.
   var numbersAttempts = false
+  /// The policy for damage with which the input was opened.
+  let damage: DamagePolicy
 
   /// Writes the output with `body` while signals are caught. Returns nil if the reader of a pipe has gone away.
   ///
@@ -45,7 +47,7 @@ struct AnimationWriting {
           if failure == .closedPipe { return nil }
           throw failure.commandFailure
         }
-        var failure = CommandFailure(error, file: name ?? "", damage: .salvage)
+        var failure = CommandFailure(error, file: name ?? "", damage: damage)
         failure.file = name
         throw failure
       }

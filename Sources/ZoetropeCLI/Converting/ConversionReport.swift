@@ -139,26 +139,28 @@ struct ConversionReporting: Hashable {
   var isQuiet = false
   var progress = ProgressStyle.auto
 
-  /// Prints `report`. If standard output is the animation itself, prints the text on standard error.
+  /// Prints `report`. If standard output is the animation itself, prints the text on standard error. If nobody reads
+  /// the reports any more, the outputs are still written, so that is no reason to stop.
   func tell(
     _ report: ConversionReport, isOutputStandard: Bool
-  ) throws(CommandFailure) -> Delivery {
+  ) throws(CommandFailure) {
     if report.isPlan, !isJSON {
-      return try OutputStream.print(Array(report.text.utf8), stopsOnSignal: false)
+      try OutputStream.print(Array(report.text.utf8), stopsOnSignal: false)
+    } else {
+      try tell(text: report.text, json: report.json, isOutputStandard: isOutputStandard)
     }
-    return try tell(text: report.text, json: report.json, isOutputStandard: isOutputStandard)
   }
 
   func tell(
     text: String, json: [UInt8], isOutputStandard: Bool
-  ) throws(CommandFailure) -> Delivery {
-    if isJSON { return try OutputStream.print(json, stopsOnSignal: false) }
-    if isQuiet { return .complete }
-    guard isOutputStandard else {
-      return try OutputStream.print(Array(text.utf8), stopsOnSignal: false)
+  ) throws(CommandFailure) {
+    if isJSON {
+      try OutputStream.print(json, stopsOnSignal: false)
+    } else if isOutputStandard, !isQuiet {
+      FileDescriptor.note(text)
+    } else if !isQuiet {
+      try OutputStream.print(Array(text.utf8), stopsOnSignal: false)
     }
-    FileDescriptor.note(text)
-    return .complete
   }
 
   /// Calls `body` for each input except those at the indices `kept`, whose outputs already exist. If an input fails,
@@ -196,9 +198,7 @@ struct ConversionReporting: Hashable {
         if isJSON, Signals.ending == nil {
           let failure = error
           let line = CommandRunner.line { failure.write(to: &$0, schema: schema) }
-          if try OutputStream.print(line) == .readerGone {
-            return .combined(statuses + [error.status])
-          }
+          try OutputStream.print(line)
         } else {
           var failure = error
           let rest = (place + 1..<inputs.count).count { !kept.contains($0) }

@@ -97,7 +97,7 @@ struct ConvertRequest: Hashable {
     if !isPlan {
       let written = try AnimationWriting(
         place: destination.places[place], isReplacing: form.isForced, name: input.name,
-        reporting: reporting
+        reporting: reporting, damage: options.damage
       ).write(frameCount: conversion.steps.count) { (sink, progress) throws(AnimatedImageError) in
         try conversion.write(to: sink, progress: progress)
       }
@@ -113,10 +113,10 @@ struct ConvertRequest: Hashable {
       for item in losses { CommandRunner.report(item, of: input, asJSON: false) }
     }
     if !reporting.isQuiet, !reporting.isJSON { report.warn() }
-    let delivery = try reporting.tell(
+    try reporting.tell(
       report, isOutputStandard: destination.places[place] == .stream(nil))
     let bytes = report.byteCount.map { (before: image.byteCount, after: $0) }
-    return (losses.isEmpty ? .success : .partial, delivery, bytes)
+    return (losses.isEmpty ? .success : .partial, .complete, bytes)
   }
 
   /// Adds the requirements of `preset` to `edits` and `options`. Returns the number of frames that are dropped for it.

@@ -44,7 +44,8 @@ struct OptimizeRequest: Hashable {
     var result: OptimizedAnimation?
     let written = try AnimationWriting(
       place: destination.places[place], isReplacing: isForced, name: input.name,
-      reporting: reporting, numbersAttempts: byteLimit != nil
+      reporting: reporting, numbersAttempts: byteLimit != nil,
+      damage: options.damage
     ).write(frameCount: image.frames.count) { (sink, progress) throws(AnimatedImageError) in
       let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
       let found = try image.optimize(
@@ -63,11 +64,11 @@ struct OptimizeRequest: Hashable {
     let report = OptimizeReport(
       input: input, output: destination.name(of: place), format: image.format, result: result,
       isInPlace: isInPlace, damage: damage)
-    let delivery = try reporting.tell(
+    try reporting.tell(
       text: report.text, json: report.json,
       isOutputStandard: destination.places[place] == .stream(nil))
     return (
-      losses.isEmpty ? .success : .partial, delivery,
+      losses.isEmpty ? .success : .partial, .complete,
       (before: result.sourceByteCount, after: result.byteCount)
     )
   }

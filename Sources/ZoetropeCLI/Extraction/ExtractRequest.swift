@@ -79,6 +79,7 @@ extension ExtractRequest {
   /// All names are checked before the first frame is written. If an output has the same name as another output, an
   /// input, or a file that must not be replaced, the command ends and writes nothing.
   func run() throws(CommandFailure) -> ExitStatus {
+    if isFollowing { try FollowArguments.check(inputs) }
     let destination = try settle(inputs)
     let identities = InputIdentities(inputs)
     let store = cache.open()
@@ -135,8 +136,9 @@ extension ExtractRequest {
           bytes: result.report.written.reduce(0) { $0 + $1.byteCount })
         let gone = result.failure?.status ?? .success
         statuses.append(result.outputIsGone ? gone : result.status)
+        // If nobody reads the manifest any more, the frames are still written.
+        _ = try manifest.add(result.report)
         // If the reader of the output has gone away, earlier failures still determine the status.
-        if try manifest.add(result.report) == .readerGone { return .combined(statuses) }
         if format == .tar, result.failure == nil, !result.outputIsGone,
           try add(result.report, as: preparation.archiveKey, to: stream) == .readerGone
         {
@@ -150,10 +152,10 @@ extension ExtractRequest {
       } catch {
         progress.clear()
         error.report(asJSON: reportsJSON)
+        progress.end(InputCondition(error))
         if Self.endsAll(error.status) { return error.status }
         statuses.append(error.status)
-        progress.end(InputCondition(error))
-        if try manifest.add(error) == .readerGone { return .combined(statuses) }
+        _ = try manifest.add(error)
       }
     }
     return .combined(statuses)
@@ -237,7 +239,13 @@ extension ExtractRequest {
       let path = try OutputFile.path(ofFile: manifest)
       try identities.check(path)
       try checkManifest(path)
-      _ = names.insert(path)
+      // If `path` is a link, the manifest replaces the file that it leads to.
+      _ = names.insert(FileSystem.followingLinks(path))
+    }
+    if format == .tar, case .stream(let path) = destination, !OutputStream.isNeeded(for: path),
+      !names.insert(FileSystem.followingLinks(path))
+    {
+      throw .usage("the archive and the manifest cannot both be \(path)")
     }
     if isStreamed(to: destination) {
       return inputs.map {

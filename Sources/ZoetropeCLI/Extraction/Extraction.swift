@@ -158,7 +158,7 @@ struct Extraction {
 
     var progress: (frames: Int, bytes: Int?) {
       let (frames, bytes) = writer?.progress ?? (0, 0)
-      return (frames + repeatCount + skippedCount, bytes)
+      return (frames + kept.count + repeatCount + skippedCount, bytes)
     }
 
     /// Whether the writer still has frames to write.

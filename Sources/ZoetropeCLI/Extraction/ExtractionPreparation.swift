@@ -95,7 +95,19 @@ extension ExtractRequest {
         "\(path) exists; --force replaces it; --resume keeps it and continues")
     }
     try input.checkKept(path, isGrowing: isFollowing)
-    if case .png = form { try checkKeptPicture(path, of: input, size: size) }
+    switch form {
+    case .png: try checkKeptPicture(path, of: input, size: size)
+    case .rgba where !isRaw:
+      let byteCount = FileStatus(at: path)?.byteCount ?? 0
+      let expected = options.canvasFormat.bytesPerPixel * size.area
+      guard byteCount == expected else {
+        throw CommandFailure(
+          .cannotWrite, code: "stale",
+          "\(path) has \(byteCount.grouped) bytes, but the frames would now have "
+            + "\(expected.grouped); --force replaces all files", file: input.name)
+      }
+    case .rgba, .video: break
+    }
     return true
   }
 

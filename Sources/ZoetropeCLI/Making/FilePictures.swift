@@ -120,9 +120,14 @@ final class FilePictures: PictureSupply {
     var image = image
     // An 8-bit picture is decoded to 8 bits; the writer converts it to 16 bits without loss.
     image.options.keeps16Bit = options.keeps16Bit && image.header.isDeep
-    let frame = try FrameReader(image).frame(at: 0) { Signals.ending != nil }
+    let frame: CompositedFrame
+    do throws(AnimatedImageError) {
+      frame = try FrameReader(image).frame(at: 0) { Signals.ending != nil }
+    } catch {
+      throw error.inFrame(index)
+    }
     if let damage = frame.damage, !damage.kind.isTolerated, options.damage != .partialRows {
-      throw damage.error(format: image.format)
+      throw damage.inFrame(index).error(format: image.format)
     }
     // The changed rectangle is left out, because the difference from the previous picture is unknown.
     return CompositedFrame(

@@ -98,7 +98,8 @@ struct MakeRequest: Hashable {
         ConversionStep(source: $0.frame, delay: $0.delay, action: .encoded, rect: nil, reason: nil)
       }, departures: departures, damage: assembly.findings.damage, isPlan: false)
     let written = try AnimationWriting(
-      place: destination.places[0], isReplacing: form.isForced, name: nil, reporting: reporting
+      place: destination.places[0], isReplacing: form.isForced, name: nil, reporting: reporting,
+      damage: self.options.damage
     ).write(frameCount: kept.kept.count) { (sink, progress) throws(AnimatedImageError) in
       try assembly.write(to: sink, progress: progress)
     }
@@ -110,7 +111,7 @@ struct MakeRequest: Hashable {
       pictures.warn(of: losses)
       report.warn()
     }
-    _ = try reporting.tell(report, isOutputStandard: destination.places[0] == .stream(nil))
+    try reporting.tell(report, isOutputStandard: destination.places[0] == .stream(nil))
     return losses.isEmpty ? .success : .partial
   }
 

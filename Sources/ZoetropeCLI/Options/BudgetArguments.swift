@@ -103,6 +103,8 @@ extension ArgumentHelp {
 
   /// The help of `--max-bytes`.
   static var maxBytes: Self {
-    Self("The maximum size of the output, as in 256K. (default: no limit)", valueName: "bytes")
+    Self(
+      "The maximum size of the output, as in 256K (of 1024) or 256kB. (default: no limit)",
+      valueName: "bytes")
   }
 }

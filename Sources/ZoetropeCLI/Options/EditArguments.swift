@@ -5,7 +5,7 @@ import ZoetropeProcess
 /// The options that select the part of an animation to keep.
 struct CutArguments: ParsableArguments {
   @Option(
-    parsing: .unconditional, help: "The frames to keep, such as 12- or ::2 or 0,3-7,-1.",
+    parsing: .unconditional, help: "The frames to keep, in file order: 12-, ::2, 0,3-7,-1.",
     transform: SelectionArguments.selector)
   var frames: FrameSelector?
 
@@ -58,7 +58,9 @@ struct ChangeArguments: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Keep a part of the canvas, such as 320x200+10+20.", valueName: "WxH+X+Y"))
+    help: ArgumentHelp(
+      "Keep a part of the canvas, such as 320x200+10+20, or 320x200 at its top left.",
+      valueName: "WxH+X+Y"))
   var crop: CropArgument?
 
   func validate() throws {

@@ -4,7 +4,7 @@ import Zoetrope
 /// The options of commands that select frames of a file.
 struct SelectionArguments: ParsableArguments {
   @Option(
-    parsing: .unconditional, help: "The frames to use, as in 0,3-7,-1,10-,::2.",
+    parsing: .unconditional, help: "The frames to use, in file order: 0,3-7,-1,10-,::2.",
     transform: Self.selector)
   var frames: FrameSelector?
 

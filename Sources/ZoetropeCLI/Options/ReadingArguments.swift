@@ -86,8 +86,15 @@ struct FollowArguments: ParsableArguments {
 
   /// Throws if several files are to be followed, because the first one may never end.
   func check(_ files: [String]) throws {
-    if follow, files.count != 1 { throw ValidationError("--follow works with one file only") }
+    if follow, files.count != 1 { throw ValidationError(Self.conflict) }
   }
+
+  /// Throws unless there is one input. A single argument may be a directory with several.
+  static func check(_ inputs: [InputFile]) throws(CommandFailure) {
+    guard inputs.count == 1 else { throw .usage(conflict) }
+  }
+
+  private static let conflict = "--follow works with one file only"
 }
 
 extension ArgumentHelp {

@@ -124,7 +124,8 @@ final class ProgressReporter {
   /// - Parameter isQuiet: Whether that condition also applies to the style `bar`.
   func summarize(isQuiet: Bool = false) {
     clear()
-    let skipped = Signals.ending == nil ? 0 : max(inputs.count - summary.fileCount, 0)
+    // An interruption or a failure to write ends the command early.
+    let skipped = max(inputs.count - summary.fileCount, 0)
     guard summary.fileCount + skipped > 1 else { return }
     if style == .json {
       var json = JSONWriter()

@@ -206,19 +206,19 @@ extension FileDescriptor {
 
   /// Writes all of `bytes`, despite short writes and interruptions.
   ///
-  /// - Parameter isCancelled: Polled every 20 ms while a non-blocking stream is full. If it returns true, the method
-  ///   throws `canceled`.
+  /// - Parameter isCancelled: Polled before each system call, and every 20 ms while a non-blocking stream is full. If
+  ///   it returns true, the method throws `canceled`.
   package func writeAll(
     _ bytes: [UInt8], isCancelled: () -> Bool = { false }
   ) throws(Errno) {
     var rest = bytes[...]
     while !rest.isEmpty {
+      if isCancelled() { throw .canceled }
       do {
         rest = rest.dropFirst(try writeSome(rest))
       } catch Errno.interrupted {
         continue
       } catch Errno.wouldBlock {
-        if isCancelled() { throw .canceled }
         var request = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
         _ = unsafe poll(&request, 1, 20)
       } catch {

@@ -112,7 +112,8 @@ package struct OutputStream: Hashable, Sendable {
 }
 
 extension FileDescriptor {
-  /// Writes all of `bytes`, and continues after short writes and interruptions.
+  /// Writes all of `bytes`, and continues after short writes and interruptions. Waits for room if the stream is full,
+  /// even if it is non-blocking because another process that shares it made it so.
   ///
   /// - Parameters:
   ///   - name: The output's name in errors.
@@ -121,18 +122,11 @@ extension FileDescriptor {
   package func writeFully(
     _ bytes: [UInt8], name: String, stopsOnSignal: Bool = true
   ) throws(WriteFailure) {
-    var done = 0
-    while done < bytes.count {
-      if stopsOnSignal, let status = Signals.ending { throw .stopped(status) }
-      do {
-        done += try writeSome(bytes[done...])
-      } catch Errno.interrupted {
-        continue
-      } catch Errno.brokenPipe {
-        throw .closedPipe
-      } catch {
-        throw .system(error as? Errno ?? .ioError, name)
-      }
+    do throws(Errno) {
+      try writeAll(bytes) { stopsOnSignal && Signals.ending != nil }
+    } catch {
+      if error == .canceled, let status = Signals.ending { throw .stopped(status) }
+      throw error == .brokenPipe ? .closedPipe : .system(error, name)
     }
   }
 

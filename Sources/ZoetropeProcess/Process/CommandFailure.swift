@@ -39,7 +39,8 @@ package struct CommandFailure: Error, Hashable {
     case .truncated, .malformed: status = damage == .strict ? .damaged : .undecodable
     default: status = .undecodable
     }
-    code = error.code.name
+    // The size of an output is not one of the limits that make a file unsafe to open.
+    code = status == .budget ? "overBudget" : error.code.name
     message = error.limit.map { $0.sentence } ?? error.detail
     self.file = file
     byte = error.byteOffset

@@ -150,4 +150,32 @@ import Testing
       #expect(try !tool.list().contains("o"))
     }
   }
+
+  @Test func `a directory with several files is not one file`() throws {
+    try withTool { (tool: Tool) throws in
+      _ = try tool.shell("mkdir d && cp cat.gif d/a.gif && cp cat.gif d/b.gif")
+      for command in [
+        "info --save-index i.index d", "info --follow d", "extract --follow d -o o/",
+        "play --protocol none --follow d", "play --protocol half --place 4x2@0,0 d",
+      ] {
+        let result = try tool.run(command.split(separator: " ").map(String.init))
+        #expect(result.status == 2, "\(command): \(result.status)")
+        #expect(result.errors.contains("works with one file only"), "\(command): \(result.errors)")
+      }
+      #expect(try tool.list() == ["cat.gif", "d"])
+    }
+  }
+
+  @Test func `convert names a missing file or an empty directory, and converts the others`() throws
+  {
+    try withTool { (tool: Tool) throws in
+      _ = try tool.shell("mkdir empty")
+      let result = try tool.run("convert", "none", "empty", "cat.gif", "-o", "o/", "--speed", "2")
+      #expect(result.status == 1)
+      #expect(result.errors.contains("none: No such file"), "\(result.errors)")
+      #expect(result.errors.contains("empty: "), "\(result.errors)")
+      #expect(!result.errors.contains("extension"), "\(result.errors)")
+      #expect(try tool.list("o") == ["cat.gif"])
+    }
+  }
 }

@@ -205,4 +205,15 @@ import ZoetropeTestSupport
       #expect(try tool.list() == ["cat.gif"])
     }
   }
+
+  @Test func `a failure to write counts the files that were not reached`() throws {
+    try withTool { (tool: Tool) throws in
+      for number in 0..<3 { try tool.write(SampleGIF().bytes, to: "\(number).gif") }
+      let code = try tool.shell(
+        "\"$ZOETROPE\" extract 0.gif 1.gif 2.gif -o - --format rgba >/dev/full 2>errors")
+      #expect(code == 4)
+      let errors = String(decoding: try tool.read("errors"), as: UTF8.self)
+      #expect(errors.contains("3 files: ") && errors.contains("2 not reached"), "\(errors)")
+    }
+  }
 }

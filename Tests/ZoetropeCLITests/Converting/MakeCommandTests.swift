@@ -296,4 +296,20 @@ import ZoetropeTestSupport
       #expect(line["file"] == .missing && line["frame_count"] == 3)
     }
   }
+
+  @Test func `damaged pixels are reported for the file that has them`() throws {
+    try withTool { (tool: Tool) throws in
+      _ = try tool.shell("\"$ZOETROPE\" extract cat.gif -o ./ --format png")
+      var bytes = try tool.read("cat-0002.png")
+      let place = try #require(bytes.firstRange(of: Array("IDAT".utf8))).upperBound
+      bytes[place + 4] ^= 0xff
+      try tool.write(bytes, to: "bad.png")
+      let result = try tool.run(
+        "make", "cat-0000.png", "cat-0001.png", "bad.png", "--order", "given", "-o", "m.png",
+        "--fps", "10")
+      #expect(result.status != 0)
+      #expect(result.errors.contains("bad.png: "), "\(result.errors)")
+      #expect(!result.errors.contains("cat-0000.png"), "\(result.errors)")
+    }
+  }
 }
