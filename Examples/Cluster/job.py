@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Iterable, List, Sequence, Tuple, Union
 
@@ -23,6 +23,8 @@ import zoetrope
 SCHEMA = pa.schema(zoetrope.FRAMES_SCHEMA)
 #: Rows are written in groups of this many bytes, so that memory does not grow with the file.
 GROUP_BYTES = 8 << 20
+#: The files of one task have at most this many bytes, unless there is only one.
+BATCH_BYTES = 256 << 20
 
 
 #: Errors that a retry cannot fix. Others fail the task, which then runs again.
@@ -81,8 +83,7 @@ def write(files: Sequence[Tuple[str, Contents]], folder: str) -> str:
     """Writes the table of ``files`` and returns its name."""
     name = f"{digest(files)}.parquet"
     Path(folder).mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(prefix=".new-", dir=folder)
-    os.close(descriptor)
+    temporary = temporary_file(folder)
     try:
         with pq.ParquetWriter(temporary, SCHEMA, compression="NONE") as table:
             group: List[dict] = []
@@ -103,11 +104,33 @@ def write(files: Sequence[Tuple[str, Contents]], folder: str) -> str:
     return name
 
 
+def temporary_file(folder: Union[str, Path]) -> str:
+    """A new file in ``folder`` with the permissions of any other output, unlike those that ``tempfile`` makes."""
+    path = os.path.join(folder, f".new-{secrets.token_hex(8)}")
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    return path
+
+
 def process(paths: Sequence[str], folder: str) -> List[str]:
     """Reads ``paths``, writes their table, and returns its name in a list."""
     return [write([(path, read(path)) for path in paths], folder)]
 
 
-def batches(paths: Sequence[str], count: int) -> List[List[str]]:
-    """``paths`` in lists of ``count``, in order: the same on every run."""
-    return [list(paths[start:start + count]) for start in range(0, len(paths), count)]
+def batches(paths: Sequence[str], count: int, byte_count: int = BATCH_BYTES) -> List[List[str]]:
+    """``paths`` in lists of at most ``count``, in order: the same on every run, as long as the files are.
+
+    A task reads all files of its list, so a list has at most ``byte_count`` bytes, or a single file.
+    """
+    found: List[List[str]] = []
+    held = 0
+    for path in paths:
+        try:
+            size = os.stat(path).st_size
+        except OSError:
+            size = 0
+        if not found or len(found[-1]) == count or held + size > byte_count:
+            found.append([])
+            held = 0
+        found[-1].append(path)
+        held += size
+    return found

@@ -8,7 +8,6 @@ twice, writes the same files again. A file that cannot be read becomes a text wi
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import List, Sequence
 
@@ -40,10 +39,9 @@ def write(path: str, data: job.Contents, folder: str) -> str:
 
 
 def write_text(text: str, path: Path) -> str:
-    descriptor, temporary = tempfile.mkstemp(prefix=".new-", dir=path.parent)
+    temporary = job.temporary_file(path.parent)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        Path(temporary).write_text(text, encoding="utf-8")
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

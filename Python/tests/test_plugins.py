@@ -487,6 +487,10 @@ def test_imageio_reads_through_the_plugin(plugin, delays):
 def test_imageio_tells_shape_and_times(plugin, delays):
     import imageio.v3 as imageio
 
+    planes = imageio.improps(delays, index=slice(0, 3), plugin=plugin, layout="NCHW")
+    assert planes.shape == imageio.imread(delays, index=slice(0, 3), plugin=plugin, layout="NCHW").shape
+    with pytest.raises(TypeError):
+        imageio.improps(delays, plugin=plugin, sise=(4, 4))
     facts = imageio.improps(delays, plugin=plugin)
     assert (facts.shape, facts.n_images, facts.is_batch) == ((10, 24, 124, 4), 10, True)
     assert imageio.improps(delays, index=2, plugin=plugin).shape == (24, 124, 4)

@@ -767,3 +767,63 @@ def test_durations_without_end(tmp_path):
     zoetrope.save(tmp_path / "a.gif", iter(frames), durations=itertools.islice(itertools.repeat(0.1), 3))
     with zoetrope.open(tmp_path / "a.gif") as animation:
         assert animation.durations == (0.1, 0.1, 0.1)
+
+
+def test_a_call_that_left_something_behind_is_not_repeated(delays):
+    animation = zoetrope.open(delays)
+    calls = []
+
+    def cancelled(_, error):
+        calls.append(None)
+        error.code = 9
+        return 9 if len(calls) < 3 else 0
+
+    animation._decode(cancelled)
+    assert len(calls) == 3
+    calls.clear()
+    with pytest.raises(zoetrope.CancelledError):
+        animation._decode(cancelled, is_repeatable=False)
+    assert len(calls) == 1 and not animation._calls
+
+
+def test_a_call_that_waits_for_another_can_be_interrupted(delays, monkeypatch):
+    from zoetrope import _opened
+
+    animation = zoetrope.open(delays)
+    interruptible = []
+    original = _opened._interruptible
+    monkeypatch.setattr(
+        _opened, "_interruptible", lambda *arguments: (interruptible.append(None), original(*arguments))[1])
+    expected = animation.frame(1)
+    assert not interruptible
+    # As if another thread were decoding.
+    animation._calls.append(None)
+    assert (animation.frame(1) == expected).all()
+    assert len(interruptible) == 1
+
+
+def test_numbers_of_colors_do_not_wrap():
+    for colors in (2**32 + 16, 1 << 70, -(2**32) + 16):
+        with pytest.raises(zoetrope.ParameterError):
+            zoetrope.save(io.BytesIO(), [film(1)[0]], fps=5, format="gif", colors=colors)
+
+
+def test_merged_frames_are_counted_with_a_budget():
+    a, b = film(2)
+    for options in ({}, {"max_bytes": "9M"}):
+        written = zoetrope.save(io.BytesIO(), [a, a, b], fps=10, format="gif", **options)
+        assert (written.frame_count, written.merged_count) == (2, 1), options
+
+
+def test_keys_of_texts_do_not_matter_in_a_gif():
+    for options in ({}, {"max_bytes": "9M"}):
+        file = io.BytesIO()
+        zoetrope.save(file, [film(1)[0]], fps=5, format="gif", texts={"\u0410": "x"}, **options)
+        assert b"x" in file.getvalue()
+    with pytest.raises(zoetrope.ParameterError):
+        zoetrope.save(io.BytesIO(), [film(1)[0]], fps=5, format="apng", texts={"\u0410": "x"})
+
+
+def test_plays_are_not_changed_for_a_preset():
+    with pytest.raises(zoetrope.BudgetError):
+        zoetrope.save(io.BytesIO(), film(6), fps=10, format="apng", plays=9, preset="line-sticker")

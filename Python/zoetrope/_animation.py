@@ -133,7 +133,7 @@ class Animation(Rendered):
         held = self._use()
         pixels = self._pixels(place) + shape[0] * shape[1]
         is_plain = out is None or _is_array(out) and array.flags.c_contiguous
-        if pixels >= _LONG_CALL or self._is_cancelled or not is_plain:
+        if pixels >= _LONG_CALL or self._calls or self._is_cancelled or not is_plain:
             self._draw(place, pixels, rendering, _Target(array), None)
             return array
         memory = _from_buffer(array)

@@ -120,6 +120,8 @@ class Opened:
         self._metadata: Optional[Tuple[MetadataItem, ...]] = None
         # Structs for reuse. They are popped and appended, which is atomic.
         self._spare: List[_Structs] = []
+        #: One element for each call in progress, on any thread. Appending and popping are atomic, too.
+        self._calls: List[None] = []
         self._held = held
 
     # ---- Lifetime
@@ -175,22 +177,29 @@ class Opened:
 
     def _decode(
         self, call: Callable[[Any, c.Error], int], is_interrupted: Callable[[], bool] = _never,
-        path: Optional[str] = None,
+        path: Optional[str] = None, is_repeatable: bool = True,
     ) -> None:
         """Call a function of the library that decodes, and raise its error.
 
         After Ctrl-C, the library cancels the calls of all threads that decode the animation. A call that was not
         interrupted itself is repeated, so that Ctrl-C ends only calls on the main thread.
+
+        :param is_repeatable: whether the call leaves nothing behind when it is cancelled. A call that has written to a
+            pipe does, and raises :class:`CancelledError`.
         """
         error = c.Error()
         held = self._use()
-        while not self._is_cancelled:
-            status = call(held.pointer, error)
-            if status == _IO and path is not None and error.system_error:
-                # The error must come from writing, because reading an open file does not fail with a system error.
-                raise make_error(error, path, is_writing=True)
-            if status != _CANCELLED or is_interrupted():
-                return self._check(status, error)
+        self._calls.append(None)
+        try:
+            while not self._is_cancelled:
+                status = call(held.pointer, error)
+                if status == _IO and path is not None and error.system_error:
+                    # The error almost certainly comes from writing: an open file can be read unless its disk fails.
+                    raise make_error(error, path, is_writing=True)
+                if status != _CANCELLED or is_interrupted() or not is_repeatable:
+                    return self._check(status, error)
+        finally:
+            self._calls.pop()
         raise self._cancelled()
 
     def _cancelled(self) -> CancelledError:
@@ -198,13 +207,16 @@ class Opened:
 
     def _decode_interruptibly(
         self, pixels: int, call: Callable[[Any, c.Error], int], path: Optional[str] = None,
+        is_repeatable: bool = True,
     ) -> None:
-        """Do the same as :meth:`_decode`, but let Ctrl-C interrupt the call if there are many pixels.
+        """Do the same as :meth:`_decode`, but let Ctrl-C interrupt the call if it may take long.
+
+        It may if there are many pixels, or if a call on another thread is in progress, because calls take turns.
 
         :param path: the path of the file that is written, if any, for the messages of system errors.
         """
-        if pixels < _LONG_CALL:
-            return self._decode(call)
+        if pixels < _LONG_CALL and not self._calls:
+            return self._decode(call, is_repeatable=is_repeatable)
         held = self._use()
         is_interrupted = False
 
@@ -216,7 +228,7 @@ class Opened:
             if not self._is_cancelled:
                 _lib.zoetrope_clear_cancel(held.pointer)
 
-        _interruptible(lambda: self._decode(call, lambda: is_interrupted, path), stop)
+        _interruptible(lambda: self._decode(call, lambda: is_interrupted, path, is_repeatable), stop)
 
     def _pixels(self, place: int) -> int:
         """Return the maximum number of pixels that decoding frame ``place`` draws."""

@@ -126,5 +126,5 @@ def rewrite(
                 byref(written), byref(error))
         return status
 
-    animation._decode_interruptibly(1 << 62, call, sink.path)
+    animation._decode_interruptibly(1 << 62, call, sink.path, is_repeatable=not sink.may_block)
     return sink.deliver(written)

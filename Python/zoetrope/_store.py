@@ -153,7 +153,7 @@ class FrameStore:
         held = self._use()
         if animation is None:
             return self._call(lambda error: _lib.zoetrope_store_remove(held.pointer, None, error))
-        self._call_with(animation, _lib.zoetrope_store_remove)
+        self._call_with(animation, _lib.zoetrope_store_remove, animation.byte_count)
 
     def prune(self, byte_count: SupportsIndex) -> None:
         """Evict the least recently used frames until at most ``byte_count`` bytes remain.
@@ -207,6 +207,8 @@ class StoredFrames:
         self._rendering, self._shape, _ = animation._rendering(
             size, fit, filter, format, linear_light, no_enlarging)
         self._sample_bytes = 2 if format == "RGBA16" else 1
+        #: Whether the file's bytes have been hashed.
+        self._is_known = False
 
     #: ``in`` is not supported, because comparing arrays gives no single truth value.
     __contains__ = None
@@ -252,8 +254,11 @@ class StoredFrames:
         def call(function: Any) -> Callable[[Any, Any, Any], int]:
             return lambda store, pointer, error: int(function(store, pointer, *arguments, error))
 
-        # Try this first, because most frames are stored. Finding a frame is so quick that Ctrl-C need not interrupt it.
-        self._store._call_with(animation, call(_lib.zoetrope_store_find))
+        # Try this first, because most frames are stored. Finding a frame is so quick that Ctrl-C need not interrupt it,
+        # except the first one, for which all bytes of the file are hashed.
+        self._store._call_with(
+            animation, call(_lib.zoetrope_store_find), 0 if self._is_known else animation.byte_count)
+        self._is_known = True
         if not lease.pointer:
             self._store._call_with(
                 animation, call(_lib.zoetrope_store_frame), animation._pixels(place) + math.prod(self._shape))

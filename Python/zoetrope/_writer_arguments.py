@@ -66,9 +66,10 @@ def _options(
     if colors == "exact":
         options.colors = -1
     elif colors is not None:
-        options.colors = _integer(colors, "colors")
-        if not 2 <= options.colors <= 256:
+        count = _integer(colors, "colors")
+        if not 2 <= count <= 256:
             raise parameter_error(f"colors is {colors}; it must be 2 to 256, 'exact' or None")
+        options.colors = count
     if matte is not None:
         try:
             red, green, blue = (operator.index(sample) for sample in matte)

@@ -154,7 +154,7 @@ class Writer:
         """Append a frame, which covers the whole canvas and has the size of the first frame.
 
         :param frame: a uint8 or uint16 array of shape (h, w), (h, w, 1), (h, w, 3) or (h, w, 4), with straight alpha,
-            or a Pillow image of any mode except I and F, whose samples have no range. The frame is copied as RGBA. The
+            or a Pillow image of any mode except I and F, whose samples have no range, and La. The frame is copied as RGBA. The
             sides of a GIF are at most 65,535 pixels.
         :param delay: the delay in seconds: a number, a Fraction, or a pair of numerator and denominator. A fraction or
             pair in lowest terms is exact if both numbers are below 2**32; otherwise it means the closest such fraction.
@@ -272,15 +272,21 @@ def save(
         if is_gif and isinstance(texts, Mapping):
             texts = _Comments(texts)
         whole = io.BytesIO()
-        save(
+        first = save(
             whole, frames, durations=durations, fps=fps, plays=plays, format="apng", effort="fast",
             keep_identical=keep_identical, keep_hidden=keep_hidden, texts=texts, threads=threads)
         # A GIF keeps delays of its source that no edit has changed, even short ones. These two edits cancel each other
         # out, so that delays are stored as `Writer` stores them.
         speeds = (2, 0.5) if is_gif and not exact_delays else ()
         changes = [c.Edit(kind=3, number=speed) for speed in speeds]
+        if plays is not None:
+            # An edit, so that a preset that allows fewer plays is an error rather than a change.
+            changes.append(c.Edit(kind=9, end=_plays(plays)))
         with open(whole.getvalue(), limits="none", delays="exact", threads=threads) as animation:
-            return rewrite(animation, destination, options, ((c.Edit * len(changes))(*changes), len(changes), None))
+            written = rewrite(
+                animation, destination, options, ((c.Edit * len(changes))(*changes), len(changes), None))
+        # Equal frames were merged in the first step.
+        return written._replace(merged_count=first.merged_count + written.merged_count)
     if pin:
         raise parameter_error("pin= can be used only with max_bytes= or preset=")
     if (durations is None) == (fps is None):

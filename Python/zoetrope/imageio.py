@@ -21,8 +21,9 @@ from imageio.core.request import URI_FILENAME, InitializationError, IOMode, Requ
 from imageio.core.v3_plugin_api import ImageProperties, PluginV3
 
 from . import _animation, _writing
+from ._arrays import _check_layout
 from ._errors import NotAnImageError, parameter_error
-from ._types import Format
+from ._types import Filter, Fit, Format, Layout, Size
 from ._writer_arguments import check_size, exact_rate, exact_seconds, plays_of_loop
 
 _FORMATS: Dict[str, Any] = {".gif": "gif", ".png": "apng", ".apng": "apng"}
@@ -172,14 +173,18 @@ class Plugin(PluginV3):
             is_batch = array.ndim == 4 or array.ndim == 3 and not 1 <= array.shape[-1] <= 4
         return array if is_batch else array[None]
 
-    def properties(self, index: Any = None, *, mode: Format = "RGBA", **rendering: Any) -> ImageProperties:
+    def properties(
+        self, index: Any = None, *, mode: Format = "RGBA", size: Optional[Size] = None, fit: Fit = "fit",
+        filter: Filter = "bilinear", linear_light: bool = False, no_enlarging: bool = False, layout: Layout = "NHWC",
+    ) -> ImageProperties:
         """Return the shape and the dtype of what :meth:`read` would return. This decodes nothing."""
-        shape, dtype = self._animation._rendering(
-            rendering.get("size"), rendering.get("fit", "fit"), rendering.get("filter", "bilinear"), mode,
-            no_enlarging=rendering.get("no_enlarging", False))[1:]
+        shape, dtype = self._animation._rendering(size, fit, filter, mode, linear_light, no_enlarging)[1:]
         places = self._places(index)
         if places is None:
             return ImageProperties(shape=shape, dtype=dtype)
+        _check_layout(layout, mode)
+        if layout == "NCHW":
+            shape = (shape[2], *shape[:2])
         count = len(places)
         return ImageProperties(shape=(count, *shape), dtype=dtype, n_images=count, is_batch=True)
 

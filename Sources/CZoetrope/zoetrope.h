@@ -357,8 +357,8 @@ zoetrope_status zoetrope_get_layout(zoetrope_animation *animation, const zoetrop
 /* A decoded frame. */
 typedef struct zoetrope_frame {
   int64_t index;
-  /* The area in which the frame may differ from the frame that this handle drew last with the same rendering. After
-     a jump, it is the whole frame. */
+  /* The area in which the frame may differ from the frame that zoetrope_frame_at_index or zoetrope_frame_at_time drew
+     last with this handle and the same rendering. After a jump, it is the whole frame. */
   int64_t dirty_x, dirty_y, dirty_width, dirty_height;
   zoetrope_damage damage; /* the damage to the frame's own pixels, not to pixels left by earlier frames */
   int64_t reserved[4];
@@ -527,7 +527,8 @@ zoetrope_status zoetrope_store_get_statistics(zoetrope_store *store, zoetrope_st
    it. A NULL destination also means memory.
 
    A file is written under a temporary name in the directory of `path`, and renamed once it is complete, so it may
-   replace the file of an open animation. Pipes and devices are written to directly.
+   replace the file of an open animation. Pipes and devices are written to directly. A program that writes to pipes
+   must ignore SIGPIPE, which would end it when the reader goes away; it then gets ZOETROPE_IO.
 
    The functions are called from any thread, but never concurrently. They are not called after the call that writes
    the file has returned, or, with a writer, after zoetrope_writer_free has returned. They return 0, or any other

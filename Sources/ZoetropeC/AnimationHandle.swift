@@ -18,6 +18,8 @@ final class AnimationHandle: Sendable {
   private struct Reading {
     var reader: SeekingReader?
     var renderer: FrameRenderer?
+    /// Whether the renderer has drawn a frame that the caller did not get.
+    var hasGap = false
   }
 
   init(_ image: AnimatedImage, calls: DecodingCalls) {
@@ -64,11 +66,14 @@ final class AnimationHandle: Sendable {
   }
 
   /// Reads and renders frame `index`. Calls `body` with the rendered frame, and with the area in which it may differ
-  /// from the frame previously read with the same rendering.
+  /// from the frame previously read for the caller with the same rendering.
+  ///
+  /// - Parameter isForCaller: Whether the caller gets the pixels of the frame. Other frames may be read in between, for
+  ///   example for a store.
   ///
   /// `body` must not keep the frame. Otherwise the reader would have to copy its canvas.
   func withFrame(
-    _ index: Int, _ request: FrameRequest, in call: DecodingCall,
+    _ index: Int, _ request: FrameRequest, isForCaller: Bool = false, in call: DecodingCall,
     _ body: (_ frame: borrowing CompositedFrame, _ dirty: PixelRect) throws(AnimatedImageError) ->
       Void
   ) throws(AnimatedImageError) {
@@ -93,7 +98,9 @@ final class AnimationHandle: Sendable {
           let rendered = try reading.renderer?.render(frame, isCancelled: isCancelled)
         else { return }
         lastIndex.store(index, ordering: .relaxed)
-        try body(rendered, isFirst ? PixelRect(rendered.bitmap.size) : rendered.dirtyRect)
+        let isWhole = isFirst || reading.hasGap
+        reading.hasGap = !isForCaller
+        try body(rendered, isWhole ? PixelRect(rendered.bitmap.size) : rendered.dirtyRect)
       } catch {
         // After an error, the next frame counts as the first one with its rendering.
         reading.renderer = nil

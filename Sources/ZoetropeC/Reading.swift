@@ -224,7 +224,8 @@ private func draw(
   let work = sum(handle.work(ofFrame: index), request.size.area)
   let facts = try handle.calls.run(call, work: work) { () throws(AnimatedImageError) in
     var facts = zoetrope_frame()
-    try handle.withFrame(index, request, in: call) { (drawn, dirty) throws(AnimatedImageError) in
+    try handle.withFrame(index, request, isForCaller: true, in: call) {
+      (drawn, dirty) throws(AnimatedImageError) in
       facts = zoetrope_frame(drawn, dirty: dirty)
       try target.write(drawn.bitmap, in: call, of: handle)
     }

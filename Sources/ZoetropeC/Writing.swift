@@ -252,12 +252,13 @@ public func writerAddText(
       (1...79).contains(scalars.count)
       && scalars.allSatisfy { (32...126).contains($0.value) || (161...255).contains($0.value) }
       && scalars.first != " " && scalars.last != " " && !key.contains("  ")
-    guard isValid else {
-      throw AnimatedImageError(
-        .parameter,
-        "key must be 1 to 79 Latin-1 characters, with no leading, trailing or consecutive spaces")
-    }
     try held.prepare { (options) throws(AnimatedImageError) in
+      // A GIF has comments, which have no keys.
+      guard isValid || options.format == .gif else {
+        throw AnimatedImageError(
+          .parameter,
+          "key must be 1 to 79 Latin-1 characters, with no leading, trailing or consecutive spaces")
+      }
       var metadata = options.metadata ?? AnimationMetadata()
       let key = options.format == .gif ? "Comment" : key
       metadata.texts.append(AnimationMetadata.Text(key: key, value: text))
