@@ -38,7 +38,7 @@ public struct TargetSize: Sendable, Hashable {
   }
 
   /// ``pixelAspect``, clamped so that multiplying or dividing a side by the value cannot overflow.
-  private var usedAspect: Double {
+  package var usedAspect: Double {
     pixelAspect.isNaN ? 1 : min(max(pixelAspect, 1e-6), 1e6)
   }
 

@@ -154,17 +154,19 @@ struct Eviction {
         sum += victims[end].byteCount
         end += 1
       }
-      // Only the last victim may turn out to be unnecessary, so its file comes last.
-      let last = victims[end - 1].file
-      var groups = Dictionary(grouping: victims[next..<end], by: \.file)
-      let final = groups.removeValue(forKey: last) ?? []
-      for (file, group) in groups { evict(group, from: file, until: wanted) }
-      evict(final, from: last, until: wanted)
+      // Evict in order, so that the newest of them stay if they turn out to be unnecessary. Each run of slots of one
+      // file needs the file opened once.
+      var run = next
+      while run < end, freed < wanted {
+        let file = victims[run].file
+        let stop = victims[run..<end].firstIndex { $0.file != file } ?? end
+        evict(victims[run..<stop], from: file, until: wanted)
+        run = stop
+      }
       (next, factor) = (end, min(2 * factor, 1 << 16))
     }
     if canFreeSlots { return freed }
-    // Victims are sorted by time, so the last victim of a file is its most recently used frame.
-    let latest = Dictionary(victims.map { ($0.file, $0.time) }) { $1 }
+    let latest = Dictionary(victims.map { ($0.file, $0.time) }, uniquingKeysWith: max)
     for (file, time) in latest.sorted(by: { $0.value < $1.value })
     where freed < wanted && now - time >= idle {
       remove(file)
@@ -210,8 +212,14 @@ struct Eviction {
         for (slot, use) in uses.enumerated() where use != 0 {
           // A time more than an hour in the future comes from a clock that was wrong.
           let time = use > now + 3_600_000_000_000 ? 0 : min(use, now)
+          var byteCount = layout.stride
+          // Only tables with a name have frames of several sizes.
+          if layout.shape.name != nil {
+            let entry = try table.read(TableEntry.byteCount, at: layout.entry(of: slot))
+            byteCount = layout.allocatedBytes(of: slot, entry: entry.rawBytes)
+          }
           found.append(
-            Victim(file: place, slot: slot, byteCount: layout.stride, use: use, time: time))
+            Victim(file: place, slot: slot, byteCount: byteCount, use: use, time: time))
         }
       } catch {
         note(error)
@@ -235,7 +243,9 @@ struct Eviction {
     return (file, layout)
   }
 
-  private mutating func evict(_ victims: [Victim], from place: Int, until wanted: Int) {
+  private mutating func evict(
+    _ victims: ArraySlice<Victim>, from place: Int, until wanted: Int
+  ) {
     do throws(AnimatedImageError) {
       let table = try open(place)
       for victim in victims where freed < wanted {

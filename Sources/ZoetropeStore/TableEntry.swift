@@ -41,6 +41,13 @@ struct TableEntry: Sendable {
     guard words[0] != 0, words[31] == checksum(in: slot, of: layout, secret) else { return nil }
   }
 
+  /// Returns the size of the frame of the entry in `bytes`, which need not be intact.
+  static func size(in bytes: borrowing RawSpan) -> PixelSize? {
+    guard bytes.byteCount >= byteCount else { return nil }
+    let word = bytes.load(UInt64.self, at: 10 * 8)
+    return PixelSize(width: Int(word & 0xffff_ffff), height: Int(word >> 32))
+  }
+
   /// Passes the bytes of the entry to `body`.
   func withBytes<Result>(
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result

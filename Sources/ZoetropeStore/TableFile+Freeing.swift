@@ -17,7 +17,7 @@ extension TableFile {
   /// slots that take no disk space.
   @discardableResult
   func free(_ slot: Int, of layout: TableLayout) throws(AnimatedImageError) -> Hole {
-    let hole = punchHole(layout.pages(of: slot))
+    let hole = try punchHole(layout.pages(of: slot))
     if hole == .freed { try mark(slot, of: layout, 0) }
     return hole
   }
@@ -39,7 +39,9 @@ extension TableFile {
     let isEmpty = entry.allSatisfy { $0 == 0 }
     if !isEmpty { try empty(slot, of: layout) }
     let hole = try free(slot, of: layout)
-    if hole == .freed { return layout.stride }
+    if hole == .freed {
+      return layout.allocatedBytes(of: slot, entry: entry.rawBytes)
+    }
     if !isEmpty, hole == .none { try write(entry.rawBytes, at: place) }
     throw AnimatedImageError(.storeUnsupported, "the file system cannot free parts of a file")
   }

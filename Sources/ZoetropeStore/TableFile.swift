@@ -156,7 +156,7 @@ package final class TableFile: Sendable {
   /// Throws `storeFull` if this process may not write files of `byteCount` bytes. Without this check, the system would
   /// end the process with SIGXFSZ.
   private static func checkSizeLimit(_ byteCount: Int) throws(AnimatedImageError) {
-    if byteCount > zt_file_size_limit() {
+    if byteCount > FileSystem.fileSizeLimit {
       throw .store(.fileTooLarge, "write a file of \(byteCount) bytes")
     }
   }
@@ -177,7 +177,9 @@ package final class TableFile: Sendable {
   /// zeros, reports success and frees nothing. The first call therefore checks whether the range now contains a hole.
   /// The number of allocated bytes would not show whether space was freed: other processes write to the file, and ZFS
   /// updates the number only seconds later.
-  package func punchHole(_ range: Range<Int>) -> Hole {
+  ///
+  /// - Throws: The system's error, unless the file system cannot free parts of files. Some of the range may be free.
+  package func punchHole(_ range: Range<Int>) throws(AnimatedImageError) -> Hole {
     if punching.load(ordering: .relaxed) == 2 { return .none }
     let start = Int64(range.lowerBound)
     let granted: Int
@@ -188,7 +190,11 @@ package final class TableFile: Sendable {
         if error != 0 { throw Errno(rawValue: error) }
         return granted
       }
-    } catch { return .none }
+    } catch {
+      guard let cause = error.systemError, [.notSupportedOnSocket, .noFunction].contains(cause)
+      else { throw error }
+      return .none
+    }
     if punching.load(ordering: .relaxed) == 0 {
       let hole = zt_find_hole(descriptor.rawValue, start)
       let isFreed = granted == 2 && (0..<Int64(range.upperBound)).contains(hole)

@@ -39,7 +39,7 @@ package struct TableShape: Sendable, Hashable {
 struct TableLayout: Sendable, Hashable {
   /// The version of tables. Increment it if the layout of tables or the key of frames changes. `CacheVersionTests`
   /// fails until you do.
-  static let version: UInt64 = 4
+  static let version: UInt64 = 5
   /// The version of the pixels in tables. Increment it if decoding, compositing, scaling or conversion gives different
   /// pixels, so that older tables are no longer found. `CacheVersionTests` fails until you do.
   static let pixelVersion: UInt64 = 1
@@ -113,6 +113,15 @@ struct TableLayout: Sendable, Hashable {
     guard shape.holds(size) else { return nil }
     let start = pixelsOffset + slot * stride
     return start..<start + shape.format.bytesPerRow(width: size.width) * size.height
+  }
+
+  /// Returns the number of bytes of the pages that the pixels of `slot` take, given the bytes of its entry. A frame that
+  /// is smaller than the slot takes only the pages of its own pixels.
+  func allocatedBytes(of slot: Int, entry: borrowing RawSpan) -> Int {
+    guard let size = TableEntry.size(in: entry), let range = pixels(of: slot, size: size),
+      !range.isEmpty
+    else { return stride }
+    return min(roundedToPage(range.count), stride)
   }
 
   /// Returns the slots that may hold the frame of `key`. These slots form a set. Consecutive frames map to consecutive

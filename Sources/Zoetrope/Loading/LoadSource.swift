@@ -86,8 +86,11 @@ package enum LoadSource: Sendable {
   /// if its stamp has changed. Fetched data never changes.
   package func isCurrent(_ identity: ContentIdentity) async -> Bool {
     guard case .file(let path) = self else { return true }
-    let current = try? await Self.onThread(.checking) { (flag) throws(AnimatedImageError) in
-      try ContentIdentity(contentsOf: path) { flag.isRaised }
+    let current = try? await Self.onThread(.checking) {
+      (flag) throws(AnimatedImageError) -> ContentIdentity? in
+      // A pipe must not be opened for this, because its writer would take that for its reader.
+      guard FileStatus(at: path)?.isRegular ?? false else { return nil }
+      return try ContentIdentity(contentsOf: path) { flag.isRaised }
     }
     return current == identity
   }

@@ -76,9 +76,13 @@ public struct Rendition: Sendable, Hashable {
       let box = target.sourceBox(of: canvasSize, size: size, fit: rendering.fit)
       let isWhole = box.width == Double(size.width) && box.height == Double(size.height)
       if size != canvasSize || !isWhole {
+        // What matters of the fit is which part of the canvas is scaled to ``size``. If it is all of it, every fit and
+        // aspect gives the same pixels, even `fill`, which crops only a box with both sides.
+        let coversCanvas =
+          box.width == Double(canvasSize.width) && box.height == Double(canvasSize.height)
         scaling = Scaling(
-          fit: rendering.fit, filter: rendering.filter, linearLight: rendering.linearLight,
-          pixelAspect: target.pixelAspect)
+          fit: coversCanvas ? .stretch : rendering.fit, filter: rendering.filter,
+          linearLight: rendering.linearLight, pixelAspect: coversCanvas ? 1 : target.usedAspect)
       }
     }
     self.init(

@@ -100,6 +100,23 @@ import ZoetropeTestSupport
     #expect(shared.frameSize == Rendition(rendering, of: image.canvasSize).size)
     return shared
   }
+
+  @Test func `renditions are equal if and only if their pixels are`() {
+    let canvas = PixelSize(width: 100, height: 75)
+    func rendition(_ target: TargetSize, _ fit: ScalingFit) -> Rendition {
+      Rendition(Rendering(target: target, fit: fit), of: canvas)
+    }
+    // Both are 50x38, but only the second crops.
+    let whole = rendition(TargetSize(width: 50), .fill)
+    let cropped = rendition(TargetSize(width: 50, height: 38), .fill)
+    #expect(whole.size == cropped.size && whole != cropped)
+    #expect(whole == rendition(TargetSize(width: 50, height: 38), .stretch))
+    #expect(whole == rendition(TargetSize(width: 50), .fit))
+    // NaN counts as 1, and equals itself here.
+    let odd = rendition(TargetSize(width: 50, height: 50, pixelAspect: .nan), .fill)
+    #expect(odd == rendition(TargetSize(width: 50, height: 50), .fill))
+    #expect(odd == odd)
+  }
 }
 
 /// Sees the frames of one stream and expects each to differ from the one before in its dirty rectangle

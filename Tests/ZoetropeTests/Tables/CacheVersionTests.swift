@@ -20,7 +20,7 @@ import ZoetropeTestSupport
     .reference: [1: "66f06ff5e30513115d418068d4c75a41"],
   ]
   /// By `TableLayout.version`.
-  private static let tables: [UInt64: String] = [4: "f86ac6098c6377f2d62cbf84e5aad786"]
+  private static let tables: [UInt64: String] = [5: "f7a603d1cbb163d02fd6f0b815242a18"]
   /// By `StoreIndex.version`.
   private static let records: [Int: String] = [1: "504b39a664ffa82d5e28e787d4a36dcd"]
   /// By `ImageIndex.version`.

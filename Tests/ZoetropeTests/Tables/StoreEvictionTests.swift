@@ -453,4 +453,25 @@ import Zoetrope
     #expect(films[3].kept(in: store) > 20)
     #expect(store.statistics.byteCount <= 300_000)
   }
+
+  @Test func `frames smaller than their slots count for what they take`() throws {
+    let format = FrameFormat("box", size: PixelSize(width: 300, height: 300), maximumCount: 64)
+    let store = try FrameStore(at: directory, byteLimit: limit, formats: [format]) { [time] in
+      time.now
+    }
+    let size = PixelSize(width: 20, height: 20)
+    let animation = AnimationKey(
+      content: makeAnimation(1, width: 20, height: 20).content,
+      rendition: Rendition(size: size, table: format.rendering.table))
+    let frame = CachedFrame(makePixels(size, seed: 1))
+    // A page for each frame, where a slot has 88. The limit has room for a few slots.
+    for index in 0..<8 {
+      try store.store(frame, for: animation[index])
+      time.advance(by: 10)
+    }
+    let all = store.statistics.byteCount
+    try store.prune(to: all - 4 * 4096)
+    #expect(store.statistics.byteCount <= all - 4 * 4096)
+    #expect((0..<8).map { store.contains(animation[$0]) } == (0..<8).map { $0 >= 4 })
+  }
 }
