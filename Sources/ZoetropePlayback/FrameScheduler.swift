@@ -133,7 +133,8 @@ public final class FrameScheduler: Sendable {
   /// Resumes playback at the position where it was paused.
   public func resume() { session.control(.resume) }
 
-  /// Ends the stream, so that no frame is delivered after this call. Has no effect if the stream has already ended.
+  /// Ends the stream. Has no effect if the stream has already ended. A frame that is on its way to the consumer when
+  /// this method is called may still arrive.
   public func stop() { session.end(.stopped) }
 
   /// Shows frame `index` as soon as the frame is decoded, and continues from there. A paused playback stays paused.

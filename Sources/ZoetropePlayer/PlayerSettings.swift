@@ -39,6 +39,8 @@ package struct PlayerSettings: Sendable {
   package var store: FrameStore?
   /// The name of the file to which the trace is written, or nil for no trace. The name `-` means standard output.
   package var trace: String?
+  /// Whether the trace is written even if other files are played next.
+  package var writesTrace = true
   /// Whether the trace may replace an existing file.
   package var isForced = false
 

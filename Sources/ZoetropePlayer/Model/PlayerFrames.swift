@@ -16,6 +16,9 @@ struct PlayerFrames: Sendable {
   var next: (frame: ScheduledFrame, due: ContinuousClock.Instant, bytes: [UInt8]?)?
   /// The region that may have been changed by frames that were not drawn, or nil if that may be the whole picture.
   private var missed: PixelRect? = .empty
+  /// Whether the next frame does not follow ``shown``, because the scheduler was replaced or has sought. Its dirty
+  /// rectangle then does not tell what differs from the screen.
+  private var isDetached = false
   /// The time at which the duration of ``shown`` is over, or nil before the first frame is shown.
   private(set) var shownUntil: ContinuousClock.Instant?
   /// The time at which the file ends. It is nil until the scheduler has finished.
@@ -40,8 +43,9 @@ struct PlayerFrames: Sendable {
   /// Returns the picture of the next frame, which is about to be encoded, or nil if there is no next frame.
   mutating func pictureOfNext() -> Picture? {
     guard let frame = next?.frame else { return nil }
-    let changed = missed.map { $0.union(frame.dirtyRect) }
+    let changed = isDetached ? nil : missed.map { $0.union(frame.dirtyRect) }
     missed = .empty
+    isDetached = false
     return Picture(
       bitmap: frame.bitmap, index: frame.index, dirtyRect: frame.dirtyRect, changed: changed)
   }
@@ -75,8 +79,10 @@ struct PlayerFrames: Sendable {
 
   /// Drops the frames of the scheduler, which is about to be replaced or to seek.
   mutating func forgetScheduler() {
+    // The encoder takes a frame that was encoded ahead for shown, so it must start again.
+    if next?.bytes != nil { redraw = max(redraw, .picture) }
     next = nil
-    missed = nil
+    isDetached = true
     endsAt = nil
   }
 

@@ -145,7 +145,8 @@ final class Player {
 
   /// The time at which the fence opens even without an answer, or nil if no picture is waiting for it.
   private var fenceOpening: ContinuousClock.Instant? {
-    guard model.wantsRoom else { return nil }
+    // While output is waiting, only the terminal makes room.
+    guard model.wantsRoom, output.isEmpty else { return nil }
     return fence.opening.map { began + $0 + .milliseconds(1) }
   }
 
@@ -320,7 +321,9 @@ final class Player {
 
   /// Takes over the terminal again, and redraws everything.
   private func comeBack() {
-    output.replace(with: [])
+    // The terminal may have been given only a part of a picture.
+    output.replace(with: terminal.mode.abort)
+    flush()
     fence.reset()
     terminal.enter()
     if !fitScreen() { handle(.repaint) }

@@ -59,7 +59,8 @@ package struct UndrawnPlay {
   private func report(
     _ ending: PlaybackState, of scheduler: FrameScheduler, playing opened: OpenedInput
   ) throws(CommandFailure) -> ExitStatus {
-    if let trace = settings.trace {
+    // A signal ends the command, so no other file follows.
+    if let trace = settings.trace, settings.writesTrace || Signals.ending != nil {
       let json = Array((scheduler.trace.json + "\n").utf8)
       _ = try Delivery.of { () throws(WriteFailure) in
         try OutputFile.write(report: json, to: trace, isReplacing: settings.isForced)

@@ -157,6 +157,12 @@ public struct InputDecoder: Sendable {
       pending = []
       if let key = Self.final(last, modifiers: []) { emit(key, &events) }
     case let kind where Self.stringIntroducers.contains(kind):
+      // No reply contains Ctrl-C. This was a character typed with Alt, and the user wants to get out.
+      if last == 3 {
+        pending = []
+        push(last, &events)
+        return
+      }
       let isTerminated =
         last == 7 || (last == 0x5C && pending.count > 2 && pending[pending.count - 2] == 0x1B)
       guard isTerminated else { return }

@@ -183,4 +183,14 @@ extension InputDecoderTests {
     var decoder = InputDecoder()
     #expect(decoder.feed(Array(text.utf8)) == [.reply(.other)])
   }
+
+  @Test(arguments: ["P", "X", "]", "^", "_"])
+  func `the user gets out of a key that looks like the start of a reply`(_ introducer: String) {
+    var decoder = InputDecoder()
+    let events = decoder.feed(Array("\u{1B}\(introducer)q\u{3}x".utf8))
+    #expect(
+      events == [
+        .key(KeyEvent(.character("c"), .control)), .key(KeyEvent(.character("x"))),
+      ])
+  }
 }
