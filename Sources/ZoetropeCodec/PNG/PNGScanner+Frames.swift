@@ -323,6 +323,8 @@ struct PNGAnimationState: Sendable {
   /// The type of the last chunk read. It is used to detect chunks of other types between data chunks.
   var lastType = PNGChunkType.header
   var hasTransparency = false
+  /// Whether a tRNS chunk was used, even if all of its colours are opaque.
+  var hasReadTransparency = false
   /// Whether an fcTL was read, valid or not.
   var hasFrameControl = false
   /// Whether the image data in the IDAT chunks is frame 0.

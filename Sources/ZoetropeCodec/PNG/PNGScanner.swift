@@ -251,12 +251,13 @@ extension PNGScanner {
   /// transparent colour of a grey or RGB image.
   private mutating func readTransparency() {
     guard let header = image.header, animation.phase == .beforeData else { return }
-    guard !animation.hasTransparency else {
+    guard !animation.hasReadTransparency else {
       note(.pngAncillaryChunk, "there is more than one tRNS chunk")
       return
     }
     switch header.colorType {
     case 3:
+      animation.hasReadTransparency = !chunkData.isEmpty && !header.palette.isEmpty
       for (index, alpha) in chunkData.prefix(header.palette.count).enumerated() {
         image.header?.palette[index] = header.palette[index] & 0xff_ffff | UInt32(alpha) << 24
       }
@@ -283,7 +284,7 @@ extension PNGScanner {
       note(.pngAncillaryChunk, "tRNS has \(size) bytes instead of \(byteCount)")
     }
     image.header?.transparency = Array(chunkData.prefix(byteCount))
-    animation.hasTransparency = true
+    (animation.hasTransparency, animation.hasReadTransparency) = (true, true)
   }
 
   /// Checks the type of a skipped chunk. A critical chunk of unknown type is an error if it precedes the image data.

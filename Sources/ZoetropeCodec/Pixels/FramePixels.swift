@@ -133,7 +133,7 @@ extension FramePixels {
   /// - Parameter bound: A number above every possible index, even in damaged data.
   func noteIndices(past count: Int, below bound: Int = 256, in control: FrameControl) {
     guard damage == nil, content.layout == .indexed8, count < bound,
-      let row = firstRow(withIndexFrom: count)
+      let row = firstRow(withIndexFrom: count, except: control.transparentIndex)
     else { return }
     damage = Damage(
       .pixelIndex,
@@ -141,8 +141,8 @@ extension FramePixels {
       frameIndex: control.index, byteOffset: control.byteRange.lowerBound)
   }
 
-  /// Returns the first stored row that contains an index of at least `limit`, or nil.
-  private func firstRow(withIndexFrom limit: Int) -> Int? {
+  /// Returns the first stored row that contains an index of at least `limit` other than `transparent`, or nil.
+  private func firstRow(withIndexFrom limit: Int, except transparent: UInt8?) -> Int? {
     let (storage, content) = (storage, content)
     let (offset, pitch, width) = (content.offset, content.bytesPerRow, content.width)
     let rows = content.validPixels / max(width, 1)
@@ -155,8 +155,10 @@ extension FramePixels {
     if isBelow { return nil }
     return (0..<rows).first { row in
       let start = offset + row * pitch
-      return IndexedBlitter.greatestIndex(in: storage.bytes.extracting(start..<start + width))
-        >= limit
+      let bytes = storage.bytes.extracting(start..<start + width)
+      guard IndexedBlitter.greatestIndex(in: bytes) >= limit else { return false }
+      guard let transparent, transparent >= limit else { return true }
+      return (0..<width).contains { bytes[$0] >= limit && bytes[$0] != transparent }
     }
   }
 }

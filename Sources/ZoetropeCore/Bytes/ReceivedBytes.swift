@@ -225,6 +225,8 @@ private final class SpillFile: Sendable {
   func write(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(AnimatedImageError) {
     var rest = bytes
     do {
+      // Without this check, the system would end the process with SIGXFSZ.
+      if offset + bytes.count > FileSystem.fileSizeLimit { throw Errno.fileTooLarge }
       while !rest.isEmpty {
         let count = try descriptor.writeSome(
           rest.span.rawBytes, at: offset + bytes.count - rest.count)

@@ -69,6 +69,9 @@ package struct FileStatus {
 
 /// Operations on directories, links and names. A function whose result type is `Errno?` returns nil on success.
 package enum FileSystem {
+  /// The largest size of files that this process may write. Beyond it, the system would end the process with SIGXFSZ.
+  package static var fileSizeLimit: Int { Int(clamping: zt_file_size_limit()) }
+
   package static func link(_ path: FilePath, as other: FilePath) -> Errno? {
     unsafe call(path, other) { unsafe Glibc.link($0, $1) }
   }

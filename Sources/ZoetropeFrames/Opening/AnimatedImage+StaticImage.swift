@@ -13,8 +13,15 @@ extension AnimatedImage: AnimationSource {
   }
 
   /// Returns the same image as ``staticBitmap()``, decoded on the calling thread.
+  /// The result does not tell its damage; see ``staticImageLoss()``.
   package func renderStaticBitmap() throws(AnimatedImageError) -> Bitmap {
     if let picture = try StoredFrameReader(self).staticImage() { return picture.bitmap }
     return try FrameReader(self).frame(at: 0).bitmap
+  }
+
+  /// Returns the damage by which a static image that is not a frame has lost pixels, or nil if there is none.
+  package func staticImageLoss() throws(AnimatedImageError) -> Damage? {
+    let damage = try StoredFrameReader(self).staticImage()?.damage
+    return damage.flatMap { $0.kind.isTolerated ? nil : $0 }
   }
 }

@@ -13,8 +13,10 @@ extension ScannedImage {
     var file = FileScanner(limits: options.limits)
     try source.forEachBlock(buffer: &buffer) { (bytes) throws(AnimatedImageError) in
       if isCancelled() { throw AnimatedImageError(.cancelled, "stopped while opening the image") }
+      // If the image ends where a block does, the next block shows whether other bytes follow.
+      let wasAtEnd = file.scanner.isAtEnd
       try file.feed(bytes)
-      return !file.scanner.isAtEnd
+      return !wasAtEnd
     }
     try file.finish()
     return file.scanner.image

@@ -21,33 +21,13 @@ package struct PlaybackTimeline: Sendable {
   package init(
     _ frames: [FrameControl], policy: DelayPolicy = .browser, fixedDelay: Duration? = nil
   ) {
-    let shown = frames.map {
-      Self.shownTime(of: $0.delay, policy: policy, fixedDelay: fixedDelay)
-    }
-    var timescale: Int128 = 1
-    var isInNanoseconds = false
-    for time in shown {
-      let multiple =
-        timescale / greatestCommonDivisor(timescale, time.denominator) * time.denominator
-      guard multiple <= Self.maximumTimescale else {
-        timescale = Self.nanoseconds
-        isInNanoseconds = true
-        break
-      }
-      timescale = multiple
-    }
-    var sum: Int128 = 0
-    var starts: [Int128] = [0]
+    timescale = 1
+    isInNanoseconds = false
+    starts = [0]
     starts.reserveCapacity(frames.count + 1)
-    for time in shown {
-      sum += time.numerator * timescale / time.denominator
-      starts.append(sum)
-    }
-    self.timescale = timescale
-    self.isInNanoseconds = isInNanoseconds
-    self.starts = starts
     self.policy = policy
     self.fixedDelay = fixedDelay
+    append(frames)
   }
 
   /// Appends `frames` to the end of the timeline.

@@ -224,4 +224,19 @@ import ZoetropeTestSupport
       #expect(error.code == .parameter)
     }
   }
+
+  @Test func `times do not depend on whether frames were known at once`() {
+    // The common denominator of these delays is too large, so times are in nanoseconds.
+    let delays: [(UInt32, UInt32)] = [(1, 3), (1, 3), (1, 3), (6553, 65521), (6553, 65519)]
+    let frames = delays.map {
+      FrameControl(
+        index: 0, rect: PixelRect(x: 0, y: 0, width: 1, height: 1),
+        delay: FrameDelay(numerator: $0.0, denominator: $0.1))
+    }
+    let whole = PlaybackTimeline(frames, policy: .exact)
+    var arriving = PlaybackTimeline([], policy: .exact)
+    for frame in frames { arriving.append([frame]) }
+    for index in 0...frames.count { #expect(whole.startTime(index) == arriving.startTime(index)) }
+    #expect(whole.startTime(3) == .seconds(1))
+  }
 }

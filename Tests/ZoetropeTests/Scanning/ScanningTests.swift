@@ -265,4 +265,54 @@ struct ScanningTests {
     let image = try AnimatedImage(bytes: FixtureLibrary().file("Bad/\(name).png"))
     #expect(image.damage.contains { $0.detail == detail })
   }
+
+  @Test func `bytes after a PNG are found wherever it ends`() throws {
+    let folder = try ScratchDirectory()
+    for length in [1000, Self.blockSize - 1, Self.blockSize, Self.blockSize + 1] {
+      var png = PNGBuilder()
+      png.signature()
+      png.chunk("IHDR", PNGBuilder.header(width: 1, height: 1, layout: PNGLayout(.rgb)))
+      png.chunk("IDAT", try #require(ZlibCompressor(level: 6)?.compress([0, 1, 2, 3])))
+      var end = PNGBuilder()
+      end.chunk("IEND")
+      let padding = length - png.bytes.count - end.bytes.count - 12
+      png.chunk("paDd", [UInt8](repeating: 0, count: padding))
+      let path = folder.path.appending("\(length).png")
+      for tail in [[UInt8](), [7]] {
+        let bytes = png.bytes + end.bytes + tail
+        #expect(bytes.count == length + tail.count)
+        try Data(bytes).write(to: URL(filePath: path.string))
+        let kinds = try AnimatedImage(contentsOf: path).damage.map(\.kind)
+        #expect(kinds == (tail.isEmpty ? [] : [.trailingData]), "\(length)")
+      }
+    }
+  }
+
+  @Test func `only the first tRNS counts, even if it is opaque`() throws {
+    var png = PNGBuilder()
+    png.signature()
+    png.chunk("IHDR", PNGBuilder.header(width: 1, height: 1, layout: PNGLayout(.palette)))
+    png.chunk("PLTE", [9, 8, 7])
+    png.chunk("tRNS", [255])
+    png.chunk("tRNS", [0])
+    png.chunk("IDAT", try #require(ZlibCompressor(level: 6)?.compress([0, 0])))
+    png.chunk("IEND")
+    let image = try AnimatedImage(bytes: png.bytes)
+    #expect(image.damage.map(\.kind) == [.pngAncillaryChunk])
+    #expect(try FrameReader(image).frame(at: 0).bitmap.row(0)[3] == 255)
+  }
+
+  @Test func `a transparent pixel past the palette is no damage`() throws {
+    for transparent in [UInt8?(3), nil] {
+      var gif = GIFBuilder()
+      gif.signature()
+      gif.screen(
+        width: 1, height: 1, palette: GIFPalette([.black, RGBA(red: 9, green: 9, blue: 9)]))
+      gif.graphicControl(GIFGraphicControl(delay: 0, disposal: 1, transparentIndex: transparent))
+      gif.frame(GIFFrame(rect: PixelRect(x: 0, y: 0, width: 1, height: 1), indices: [3]))
+      gif.trailer()
+      let frame = try FrameReader(AnimatedImage(bytes: gif.bytes)).frame(at: 0)
+      #expect(frame.damage?.kind == (transparent == nil ? .pixelIndex : nil))
+    }
+  }
 }
