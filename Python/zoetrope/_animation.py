@@ -76,7 +76,8 @@ class Animation(Rendered):
     file on two threads at the same time, open it twice.
 
     :meth:`cancel`, ``timeout`` and Ctrl-C end calls that decode, even in the middle of a frame. Ctrl-C ends only calls
-    on the main thread; calls on other threads that decode the same animation start over.
+    on the main thread; calls on other threads that decode the same animation start over, except those that write to
+    a pipe, which raise :class:`CancelledError`.
 
     An animation cannot be used in a forked process; see :class:`ForkedError`.
     """

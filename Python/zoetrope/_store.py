@@ -100,7 +100,10 @@ class FrameStore:
     def _call_with(
         self, animation: Animation, call: Callable[[Any, Any, Any], int], pixels: int = 0,
     ) -> None:
-        """Call a function for ``animation``, and let Ctrl-C interrupt the call if it decodes many pixels."""
+        """Call a function for ``animation``, and let Ctrl-C interrupt the call if it may take long.
+
+        :param pixels: the maximum number of pixels to decode or bytes to read.
+        """
         held = self._use()
         try:
             animation._decode_interruptibly(

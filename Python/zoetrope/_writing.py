@@ -154,8 +154,8 @@ class Writer:
         """Append a frame, which covers the whole canvas and has the size of the first frame.
 
         :param frame: a uint8 or uint16 array of shape (h, w), (h, w, 1), (h, w, 3) or (h, w, 4), with straight alpha,
-            or a Pillow image of any mode except I and F, whose samples have no range, and La. The frame is copied as RGBA. The
-            sides of a GIF are at most 65,535 pixels.
+            or a Pillow image of any mode except La, and I and F, whose samples have no range. The frame is copied as
+            RGBA. The sides of a GIF are at most 65,535 pixels.
         :param delay: the delay in seconds: a number, a Fraction, or a pair of numerator and denominator. A fraction or
             pair in lowest terms is exact if both numbers are below 2**32; otherwise it means the closest such fraction.
             A float means the closest fraction with a denominator up to a million.

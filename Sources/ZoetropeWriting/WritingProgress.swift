@@ -6,8 +6,9 @@ public struct WritingProgress: Sendable, Hashable {
   public let totalFrameCount: Int?
   /// The number of bytes written to the sink.
   public let byteCount: Int
-  /// The number of the current attempt, counted from 1. To meet ``EditOptions/budget`` or to find the smallest file, an
-  /// animation is encoded several times. In each attempt, ``frameCount`` and ``byteCount`` start again from 0.
+  /// The number of the current attempt, counted from 1. An animation is encoded several times to meet
+  /// ``EditOptions/budget``, to find the smallest file, or to make smaller pictures take no more bytes than the source.
+  /// In each attempt, ``frameCount`` and ``byteCount`` start again from 0.
   public internal(set) var attempt = 1
   /// Whether the current attempt only estimates the size of a file. It then consists of some of the frames, or of all
   /// frames of a short animation.

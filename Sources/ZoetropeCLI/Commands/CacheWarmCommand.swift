@@ -13,11 +13,11 @@ struct CacheWarmCommand: CacheSubcommand {
       separately. Without --size, frames are stored as play uses them. You may interrupt the \
       command at any time; the next run stores the rest. A file that cannot be read does not stop \
       the others. If the frames of a file do not all fit, those at the end of its animation are \
-      left out, and the status is 5.
+      left out, and the status is 5. If a file is damaged, the status is 1.
 
       --json prints one line of JSON per file (schema zoetrope.warm/2). "stored" is the number of \
-      new frames, "known" that of frames that were already in the cache, and "kept" that of frames \
-      that are in it now.
+      new frames, "known" that of frames that were already in the cache, "kept" that of frames \
+      that are in it now, and "damaged" that of frames with damaged pixels.
 
       EXAMPLES:
         zoetrope cache warm *.gif --size 128x128
@@ -51,12 +51,12 @@ struct CacheWarmCommand: CacheSubcommand {
       let report = try Signals.whileCaught { () throws(CommandFailure) in
         try warming.run(room: &room, progress)
       }
+      let hasLosses = report.isDamaged || image.damage.contains { !$0.kind.isTolerated }
       let output =
         store.json ? CommandRunner.line { report.write(to: &$0) } : Array(report.text.utf8)
       return InputOutcome(
-        status: report.status, output: output,
-        condition: InputCondition(
-          hasLosses: report.isDamaged || image.damage.contains { !$0.kind.isTolerated }),
+        status: report.status == .success && hasLosses ? .partial : report.status, output: output,
+        condition: InputCondition(hasLosses: hasLosses),
         frameCount: report.kept)
     }
   }
@@ -102,9 +102,9 @@ struct Warming {
             throw AnimatedImageError(.io, "the file has changed", format: image.format)
           }
           let frame = CachedFrame(read.bitmap, damage: read.damage)
-          report.note(frame.damage)
           room.take(frame)
           guard room.hasRoom else { break }
+          report.note(frame.damage)
           try keep(frame, for: keys[index])
           room.takeTable(of: report.rendition, in: store)
         }
@@ -203,7 +203,7 @@ struct WarmReport {
 
   /// The exit status. Frames that are not in the store count as an exceeded limit: either the limit of the store left
   /// no room for them, or other programs were using the slots for them or have evicted them.
-  var status: ExitStatus { kept < frameCount ? .limit : isDamaged ? .partial : .success }
+  var status: ExitStatus { kept < frameCount ? .limit : .success }
 
   /// Whether pixels of a frame were lost.
   var isDamaged: Bool { damagedCount > 0 }
@@ -235,6 +235,7 @@ struct WarmReport {
       $0.field("stored", stored)
       $0.field("known", known)
       $0.field("kept", kept)
+      $0.field("damaged", damagedCount)
     }
   }
 }

@@ -174,9 +174,6 @@ struct PlayCommand: ZoetropeSubcommand {
       return
     }
     try checkPreview()
-    if playing.once, playing.loops != nil {
-      throw ValidationError("--once cannot be combined with --loops")
-    }
     if playing.follow {
       guard files.count == 1 else { throw ValidationError("--follow works with one file only") }
       guard inputReading == .following else {
@@ -333,7 +330,7 @@ struct PlayCommand: ZoetropeSubcommand {
       // The trace of each file replaces the trace of the file before it, so that the last one remains. On standard
       // output, nothing can be replaced.
       settings.isForced = tracing.force || !statuses.isEmpty
-      if trace == "-", place < inputs.count - 1 { settings.trace = nil }
+      settings.writesTrace = trace != "-" || place == inputs.count - 1
       statuses.append(UndrawnPlay(input, settings: settings).run())
     }
     return Signals.ending ?? .combined(statuses)

@@ -110,10 +110,13 @@ struct StillCommand: ZoetropeSubcommand {
       return
     }
     try listing.check(files)
-    if preview.id != nil || preview.place?.position != nil, files.count != 1 {
-      throw ValidationError("--id and a --place with a position work with one file only")
-    }
+    if isPlaced, files.count != 1 { throw ValidationError(Self.placeConflict) }
   }
+
+  /// Whether the picture has a place or a name, which other pictures cannot have.
+  private var isPlaced: Bool { preview.id != nil || preview.place?.position != nil }
+  private static let placeConflict =
+    "--id and a --place with a position work with one file only"
 
   func execute() throws(CommandFailure) -> ExitStatus {
     var drawn = drawing.settings(at: preview)
@@ -123,8 +126,10 @@ struct StillCommand: ZoetropeSubcommand {
       try PictureDrawing.clear(drawn)
       return .success
     }
+    let inputs = try listing.inputs(files, besides: writing.output)
+    if isPlaced, inputs.count != 1 { throw .usage(Self.placeConflict) }
     return try StillRequest(
-      inputs: listing.inputs(files, besides: writing.output),
+      inputs: inputs,
       output: writing.output.map { .files(OutputStream.canonicalName($0)) } ?? .drawing(drawn),
       choice: picture.choice, rendering: scaling.rendering, format: writing.format,
       policy: picture.timing.policy, isForced: writing.force, cache: caching.settings,

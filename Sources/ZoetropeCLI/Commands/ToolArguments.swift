@@ -29,13 +29,12 @@ enum ToolArguments {
     }
     guard let configuration = try configuration() else { return arguments }
     let configured = try configuration.arguments { problem(with: $0) }
-    // The command line overrides the file, even if it sets the number of plays with the other option.
-    func isGiven(_ name: String) -> Bool {
-      options.contains { $0 == name || $0.hasPrefix("\(name)=") }
-    }
+    // Options override each other even where they have different names.
+    let setsPlays = options.contains { $0 == "--loops" || $0.hasPrefix("--loops=") }
+    let hasCache = (lastValue(of: "--cache", in: configured + options) ?? "none") != "none"
     arguments.insert(
       contentsOf: configured.filter {
-        !($0 == "--once" && isGiven("--loops")) && !($0.hasPrefix("--loops=") && isGiven("--once"))
+        !($0 == "--once" && setsPlays) && (hasCache || !$0.hasPrefix("--cache-limit="))
       }, at: 1)
     return arguments
   }
@@ -60,10 +59,24 @@ enum ToolArguments {
     ["help"] + ZoetropeCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
   )
 
-  /// Returns the parser's error for options of `play`, on one line, or nil if they are valid.
-  private static func problem(with arguments: [String]) -> String? {
+  /// Returns the value that the last option called `name` has in `arguments`, or nil if there is none.
+  private static func lastValue(of name: String, in arguments: [String]) -> String? {
+    var value: String?
+    for (place, argument) in arguments.enumerated() {
+      if argument.hasPrefix("\(name)=") {
+        value = String(argument.dropFirst(name.count + 1))
+      } else if argument == name, place + 1 < arguments.count {
+        value = arguments[place + 1]
+      }
+    }
+    return value
+  }
+
+  /// Returns the parser's error for one option of `play`, on one line, or nil if the option is valid.
+  private static func problem(with argument: String) -> String? {
     do {
-      _ = try PlayCommand.parse(["-"] + arguments)
+      // Another line of the file, or the command line, may set the cache that the option requires.
+      _ = try PlayCommand.parse(["-", "--cache=."] + [argument])
       return nil
     } catch {
       return PlayCommand.message(for: error).split(separator: "\n").joined(separator: " ")

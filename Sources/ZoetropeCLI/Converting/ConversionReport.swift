@@ -63,7 +63,10 @@ struct ConversionReport {
       FileDescriptor.note(
         "zoetrope: warning: \(name): --crop reaches beyond the canvas; only \(clipped) is kept\n")
     }
-    if let byteCount, departures.contains(.scaled), !isEnlarged, byteCount > inputByteCount {
+    if let byteCount, departures.contains(.scaled), !isEnlarged, byteCount > inputByteCount,
+      // Frames that occur twice may take twice the bytes.
+      Set(steps.map(\.source)).count == steps.count
+    {
       FileDescriptor.note(
         "zoetrope: warning: \(name): the output is larger than the input, since scaled pixels compress "
           + "worse; --colors 32, --dither none or --filter nearest may make it smaller\n")
@@ -139,18 +142,23 @@ struct ConversionReporting: Hashable {
   var isQuiet = false
   var progress = ProgressStyle.auto
 
-  /// Prints `report`. If standard output is the animation itself, prints the text on standard error. If nobody reads
-  /// the reports any more, the outputs are still written, so that is no reason to stop.
+  /// Prints `report`. If standard output is the animation itself, prints the text on standard error.
+  ///
+  /// - Returns: Whether the command should go on. A plan is of no use if nobody reads it.
+  @discardableResult
   func tell(
     _ report: ConversionReport, isOutputStandard: Bool
-  ) throws(CommandFailure) {
-    if report.isPlan, !isJSON {
-      try OutputStream.print(Array(report.text.utf8), stopsOnSignal: false)
-    } else {
-      try tell(text: report.text, json: report.json, isOutputStandard: isOutputStandard)
+  ) throws(CommandFailure) -> Delivery {
+    if report.isPlan {
+      return try OutputStream.print(
+        isJSON ? report.json : Array(report.text.utf8), stopsOnSignal: false)
     }
+    try tell(text: report.text, json: report.json, isOutputStandard: isOutputStandard)
+    return .complete
   }
 
+  /// Prints the report about a file that was written. If nobody reads the reports any more, the other files are still
+  /// written.
   func tell(
     text: String, json: [UInt8], isOutputStandard: Bool
   ) throws(CommandFailure) {

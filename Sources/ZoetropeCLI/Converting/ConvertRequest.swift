@@ -113,10 +113,10 @@ struct ConvertRequest: Hashable {
       for item in losses { CommandRunner.report(item, of: input, asJSON: false) }
     }
     if !reporting.isQuiet, !reporting.isJSON { report.warn() }
-    try reporting.tell(
+    let delivery = try reporting.tell(
       report, isOutputStandard: destination.places[place] == .stream(nil))
     let bytes = report.byteCount.map { (before: image.byteCount, after: $0) }
-    return (losses.isEmpty ? .success : .partial, .complete, bytes)
+    return (losses.isEmpty ? .success : .partial, delivery, bytes)
   }
 
   /// Adds the requirements of `preset` to `edits` and `options`. Returns the number of frames that are dropped for it.

@@ -98,6 +98,7 @@ extension ExtractRequest {
       manifest.map { $0 == "-" ? .printed : $0.lowercased().hasSuffix(".csv") ? .table : .lines })
     let status = try extract(
       preparations, to: stream, keptIn: store, manifest: &manifest, progress)
+    progress.isCutShort = Self.endsAll(status)
     guard Signals.ending == nil else {
       if !isQuiet { progress.summarize() }
       return status

@@ -59,7 +59,8 @@ extension ExtractRequest {
   fileprivate func checkWhole(
     _ path: FilePath, names: inout OutputNames, avoiding identities: InputIdentities
   ) throws(CommandFailure) {
-    guard names.insert(path) else {
+    // If the user named a link, the file that it leads to is replaced.
+    guard names.insert(isForced ? FileSystem.followingLinks(path) : path) else {
       throw .usage("two outputs would be called \(path); add {stem} or {name} to the output name")
     }
     try identities.check(path)

@@ -104,7 +104,7 @@ extension ArgumentHelp {
   /// The help of `--max-bytes`.
   static var maxBytes: Self {
     Self(
-      "The maximum size of the output, as in 256K (of 1024) or 256kB. (default: no limit)",
+      "The maximum size of the output, as in 256K (1K = 1024) or 250kB. (default: no limit)",
       valueName: "bytes")
   }
 }

@@ -65,33 +65,25 @@ struct PlayerConfiguration: Hashable {
     self.lines = lines
   }
 
-  /// Returns the options in the file as arguments. `problem` is called with arguments and returns their error, or nil
-  /// if they are valid.
+  /// Returns the options in the file as arguments. `problem` is called with an argument and returns its error, or nil
+  /// if it is valid.
   ///
   /// - Throws: A failure with the name of the file and the number of the line.
   func arguments(
-    problem: ([String]) -> String?
+    problem: (String) -> String?
   ) throws(CommandFailure) -> [String] {
     var arguments: [String] = []
-    // Options that are not valid alone, because they may require others that come later in the file.
-    var doubtful: [(argument: String, line: Line)] = []
     for line in lines {
       if Self.excluded.contains(line.name) {
         throw failure("--\(line.name) works only on the command line", line)
       }
       let isSwitch = line.value.map { ["yes", "no"].contains($0) } ?? false
-      let isFlag = isSwitch && problem(["--\(line.name)"]) == nil
+      let isFlag = isSwitch && problem("--\(line.name)") == nil
       guard let argument = line.argument(isFlag: isFlag) else { continue }
-      if problem([argument]) == nil {
-        arguments.append(argument)
-      } else {
-        doubtful.append((argument, line))
-      }
+      if let problem = problem(argument) { throw failure(problem, line) }
+      arguments.append(argument)
     }
-    for (argument, line) in doubtful {
-      if let problem = problem(arguments + [argument]) { throw failure(problem, line) }
-    }
-    return arguments + doubtful.map(\.argument)
+    return arguments
   }
 
   /// The options that make no sense in the file.

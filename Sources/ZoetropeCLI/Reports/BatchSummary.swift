@@ -24,7 +24,7 @@ struct BatchSummary: Hashable {
 
   /// The summary as one line, such as `500 files: 403 ok, 44 damaged, 53 unreadable; 3,300 frames, 39 MB`.
   ///
-  /// - Parameter skipped: The number of inputs that an interruption has left out.
+  /// - Parameter skipped: The number of inputs that were not reached.
   func text(skipped: Int = 0) -> String {
     let words: [(InputCondition, String)] = [
       (.ok, "ok"), (.damaged, "damaged"), (.unreadable, "unreadable"), (.failed, "failed"),
@@ -42,13 +42,16 @@ struct BatchSummary: Hashable {
   }
 
   /// Writes the summary as fields of the current JSON object.
-  func write(to json: inout JSONWriter) {
+  ///
+  /// - Parameter skipped: The number of inputs that were not reached.
+  func write(to json: inout JSONWriter, skipped: Int = 0) {
     json.field("phase", "summary")
     json.field("files", fileCount)
     json.field("ok", counts[.ok, default: 0])
     json.field("damaged", counts[.damaged, default: 0])
     json.field("unreadable", counts[.unreadable, default: 0])
     json.field("failed", counts[.failed, default: 0])
+    json.field("not_reached", skipped)
     json.field("frames", frameCount)
     json.field("bytes", byteCount)
   }

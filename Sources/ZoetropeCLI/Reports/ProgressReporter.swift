@@ -57,6 +57,9 @@ final class ProgressReporter {
     summary = BatchSummary(writes: writes)
   }
 
+  /// Whether a failure to write has ended the command before its last input.
+  var isCutShort = false
+
   /// Whether the command has several inputs.
   private var isBatch: Bool { inputs.count > 1 }
 
@@ -119,17 +122,17 @@ final class ProgressReporter {
   }
 
   /// Removes the progress line. If there are several inputs, also prints a summary. Unless the style is `json` or
-  /// `bar`, the summary is printed only if an input failed or is damaged, or if an interruption has left inputs out.
+  /// `bar`, the summary is printed only if an input failed or is damaged, or if inputs were not reached.
   ///
   /// - Parameter isQuiet: Whether that condition also applies to the style `bar`.
   func summarize(isQuiet: Bool = false) {
     clear()
-    // An interruption or a failure to write ends the command early.
-    let skipped = max(inputs.count - summary.fileCount, 0)
+    let isCutShort = isCutShort || Signals.ending != nil
+    let skipped = isCutShort ? max(inputs.count - summary.fileCount, 0) : 0
     guard summary.fileCount + skipped > 1 else { return }
     if style == .json {
       var json = JSONWriter()
-      json.object { summary.write(to: &$0) }
+      json.object { summary.write(to: &$0, skipped: skipped) }
       FileDescriptor.note(String(decoding: json.bytes, as: UTF8.self) + "\n")
     } else if style == .bar && !isQuiet || !summary.isWhole || skipped > 0 {
       FileDescriptor.note("zoetrope: \(summary.text(skipped: skipped))\n")

@@ -161,6 +161,7 @@ extension OutputSchema {
           SchemaField("stored", .integer, "new frames"),
           SchemaField("known", .integer, "frames that were already in the cache"),
           SchemaField("kept", .integer, "frames that are in the cache now"),
+          SchemaField("damaged", .integer, "frames with damaged pixels"),
         ]),
       failed(WarmReport.schema),
     ]))

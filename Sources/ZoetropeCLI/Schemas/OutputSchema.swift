@@ -283,7 +283,8 @@ extension OutputSchema {
         SchemaField("phase", .words(["summary"])), SchemaField("files", .integer),
         SchemaField("ok", .integer), SchemaField("damaged", .integer),
         SchemaField("unreadable", .integer), SchemaField("failed", .integer),
-        SchemaField("frames", .integer), SchemaField("bytes", .integer.orNull),
+        SchemaField("not_reached", .integer), SchemaField("frames", .integer),
+        SchemaField("bytes", .integer.orNull),
       ]),
       .object([
         SchemaField("error", .object(errorFields + file))

@@ -90,7 +90,12 @@ extension EditPlan {
     mergedCount = delays.mergedCount
     hasExactDelays = delays.isExact
     keepsDuration = delays.keepsDuration
-    damage = image.damage + rewriting.findings.damage.filter { !image.damage.contains($0) }
+    let loss = try rewriting.options.poster == nil ? nil : image.staticImageLoss()
+    damage =
+      image.damage
+      + (rewriting.findings.damage + (loss.map { [$0] } ?? [])).filter {
+        !image.damage.contains($0)
+      }
     frames = Self.frames(steps, image, areNumbered: false)
   }
 
@@ -120,11 +125,13 @@ extension EditPlan {
     mergedCount = delays.mergedCount
     hasExactDelays = delays.isExact
     keepsDuration = delays.keepsDuration
+    // The static image is compressed again if its size or its colours change.
+    let loss = try header == image.header ? nil : image.staticImageLoss()
     damage =
       image.damage
-      + pictures.damage.keys.sorted().compactMap { pictures.damage[$0] }.filter {
-        !image.damage.contains($0)
-      }
+      + (pictures.damage.keys.sorted().compactMap { pictures.damage[$0] }
+      + (loss.map { [$0] } ?? []))
+      .filter { !image.damage.contains($0) }
     frames = Self.frames(steps, image, areNumbered: copying.numbersFrames)
   }
 

@@ -104,8 +104,7 @@ extension AnimatedImage {
         return damage
       }
     }
-    let staticDamage = try StoredFrameReader(self).staticImage()?.damage
-    return staticDamage.flatMap { $0.kind.isTolerated ? nil : $0 }
+    return try staticImageLoss()
   }
 
   /// Returns the smallest file that was found, and whether it is lossless. Returns nil if no file is smaller than the

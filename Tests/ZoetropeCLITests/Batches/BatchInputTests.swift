@@ -157,10 +157,11 @@ import Testing
       for command in [
         "info --save-index i.index d", "info --follow d", "extract --follow d -o o/",
         "play --protocol none --follow d", "play --protocol half --place 4x2@0,0 d",
+        "still --protocol half --place 4x2@0,0 d",
       ] {
         let result = try tool.run(command.split(separator: " ").map(String.init))
         #expect(result.status == 2, "\(command): \(result.status)")
-        #expect(result.errors.contains("works with one file only"), "\(command): \(result.errors)")
+        #expect(result.errors.contains("with one file only"), "\(command): \(result.errors)")
       }
       #expect(try tool.list() == ["cat.gif", "d"])
     }

@@ -53,7 +53,10 @@ public final class PNGEncoder {
     let allowsGrey = metadata.profile.isEmpty || metadata.profileIsGrey
     if !isDeep {
       let lines = try scanlines.reserve((rect.width + 1) * rect.height)
-      if let found = indexer.index(bitmap, rect, into: lines),
+      // Grey with alpha keeps a profile for grey, which a palette could not.
+      let (isOpaque, isGrey) =
+        metadata.profileIsGrey ? PixelPacking.survey(bitmap, rect) : (true, false)
+      if isOpaque || !isGrey, let found = indexer.index(bitmap, rect, into: lines),
         let table = ColorTable(found: found, area: rect.size.area, allowsGrey: allowsGrey)
       {
         PixelPacking.pack(
