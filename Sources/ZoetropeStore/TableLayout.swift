@@ -115,8 +115,8 @@ struct TableLayout: Sendable, Hashable {
     return start..<start + shape.format.bytesPerRow(width: size.width) * size.height
   }
 
-  /// Returns the number of bytes of the pages that the pixels of `slot` take, given the bytes of its entry. A frame that
-  /// is smaller than the slot takes only the pages of its own pixels.
+  /// Returns the number of bytes of the pages that the pixels of `slot` take, given the bytes of its entry. A frame
+  /// that is smaller than the slot takes only the pages of its own pixels.
   func allocatedBytes(of slot: Int, entry: borrowing RawSpan) -> Int {
     guard let size = TableEntry.size(in: entry), let range = pixels(of: slot, size: size),
       !range.isEmpty
