@@ -270,4 +270,18 @@ import ZoetropeTestSupport
       }
     }
   }
+
+  @Test func `the advice for frames that do not fit helps`() throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write(DeltaGIF.make(width: 64, height: 64, frameCount: 40), to: "film.gif")
+      let warm = ["cache", "warm", "film.gif", "--cache", "c", "--cache-limit"]
+      let small = try tool.run(warm + ["160K"])
+      #expect(small.status == 5 && small.text.contains("raise --cache-limit"), "\(small.text)")
+      let large = try tool.run(warm + ["100M"])
+      #expect(large.status == 5 && large.text.contains("clear the cache"), "\(large.text)")
+      #expect(try tool.run("cache", "clear", "--cache", "c").status == 0)
+      let whole = try tool.run(warm + ["100M"])
+      #expect(whole.status == 0, "\(whole.text)")
+    }
+  }
 }

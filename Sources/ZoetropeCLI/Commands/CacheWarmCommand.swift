@@ -113,6 +113,7 @@ struct Warming {
       }
       // A stored frame may have been evicted in the meantime, for example by another program.
       report.kept = image.frames.indices.count { store.frame(for: keys[$0]) != nil }
+      report.hadRoom = room.hasRoom
     } catch {
       throw failure(error)
     }
@@ -194,6 +195,8 @@ struct WarmReport {
   var stored = 0
   /// The number of frames that are in the store now.
   var kept = 0
+  /// Whether the limit of the store has room for all frames.
+  var hadRoom = true
   /// The number of frames whose own data is damaged, so that pixels were lost.
   private var damagedCount = 0
 
@@ -220,7 +223,12 @@ struct WarmReport {
     let damaged = isDamaged ? ", \(damagedCount) damaged" : ""
     let cached = "in the cache at \(rendition.size), \(stored) of them new\(damaged)"
     if kept == frameCount { return "\(name): \(frames) \(cached)\n" }
-    return "\(name): \(kept) of \(frames) \(cached); raise --cache-limit to fit more\n"
+    // A table keeps the number of slots with which it was created.
+    let advice =
+      hadRoom
+      ? "the frames of this size were first cached with a smaller limit; clear the cache to fit more"
+      : "raise --cache-limit to fit more"
+    return "\(name): \(kept) of \(frames) \(cached); \(advice)\n"
   }
 
   /// Writes the report as one JSON object of ``schema``.
