@@ -68,10 +68,9 @@ final class AnimationHandle: Sendable {
   /// Reads and renders frame `index`. Calls `body` with the rendered frame, and with the area in which it may differ
   /// from the frame previously read for the caller with the same rendering.
   ///
-  /// - Parameter isForCaller: Whether the caller gets the pixels of the frame. Other frames may be read in between, for
-  ///   example for a store.
-  ///
   /// `body` must not keep the frame. Otherwise the reader would have to copy its canvas.
+  ///
+  /// - Parameter isForCaller: Whether the caller of the library gets the frame. False for a frame that only a store gets.
   func withFrame(
     _ index: Int, _ request: FrameRequest, isForCaller: Bool = false, in call: DecodingCall,
     _ body: (_ frame: borrowing CompositedFrame, _ dirty: PixelRect) throws(AnimatedImageError) ->

@@ -21,9 +21,9 @@ struct MakeCommand: ZoetropeSubcommand {
       current directory. --fps, --delay, --delays, --duration and --plays override the manifest.
 
       The file of --delays contains one delay per line, such as 100ms, 0.1s or 1/30; # starts a \
-      comment. Every frame is kept, even if it equals the one before. The exception are frames of \
-      a GIF that would get a delay below 20 ms, which browsers show for 100 ms: they are dropped \
-      and their time is added to other frames, unless --exact-delays is given. Nothing is written \
+      comment. Every frame is kept, even if it equals the one before. In a GIF, however, \
+      frames that would get a delay below 20 ms, which browsers show for 100 ms, are dropped and \
+      their time is added to other frames, unless --exact-delays is given. Nothing is written \
       if a picture cannot be read, is damaged or has a different size. With --damage partial, the \
       decoded rows of a picture whose pixels are truncated or damaged are kept; other damage, and \
       a damaged poster, are still refused.

@@ -76,7 +76,7 @@ enum ToolArguments {
   private static func problem(with argument: String) -> String? {
     do {
       // Another line of the file, or the command line, may set the cache that the option requires.
-      _ = try PlayCommand.parse(["-", "--cache=."] + [argument])
+      _ = try PlayCommand.parse(["-", "--cache=.", argument])
       return nil
     } catch {
       return PlayCommand.message(for: error).split(separator: "\n").joined(separator: " ")
