@@ -105,6 +105,8 @@ extension FrameStore {
   ///
   /// - Returns: The number of intact frames and the number of removed frames. A table whose header is damaged is
   ///   removed and counts as one removed frame.
+  /// - Throws: If the store is read-only, `storeDenied` at the first frame, or `storeDamaged` at the first table, that
+  ///   is not intact; otherwise the error of a system call.
   public func verify() throws(AnimatedImageError) -> (intact: Int, dropped: Int) {
     var sum = (intact: 0, dropped: 0)
     try forEachTable { (table) throws(AnimatedImageError) in
@@ -114,6 +116,7 @@ extension FrameStore {
       guard error.code == .storeDamaged else { throw error }
       // Another process may have removed the table meanwhile.
       guard TableDirectory.exists(path) else { return }
+      if isReadOnly { throw error }
       if let problem = FileSystem.remove(path), problem != .noSuchFileOrDirectory { throw error }
       sum.dropped += 1
     }

@@ -146,12 +146,13 @@ extension FrameStore {
   ) throws(AnimatedImageError) -> (FrameTable, StoreSecret) {
     var secret = state.withLock { $0.secret }
     if !TableDirectory.exists(secretPath) {
-      secret = try StoreSecret.load(in: directory, preferring: secret)
+      secret = try StoreSecret.load(in: directory, readOnly: isReadOnly, preferring: secret)
       state.withLock { $0.secret = secret }
     }
     let table = try FrameTable.open(
       path(shape, secret), shape, byteLimit: byteLimit, secret.hash, creating: creating,
-      clock: clock, mayGrow: { makeRoom($0) }, closeOther: { closeIdleFile() })
+      readOnly: isReadOnly, clock: clock, mayGrow: { makeRoom($0) }, closeOther: { closeIdleFile() }
+    )
     let closed = state.withLock { $0.tables.insert(table) }
     _ = consume closed
     if creating, let name = shape.name { removeTables(supersededBy: name, secret) }
@@ -194,8 +195,8 @@ extension FrameStore {
     guard TableDirectory.exists(path) else { return nil }
     return try body(
       FrameTable.open(
-        path, shape, byteLimit: byteLimit, secret.hash, creating: false, clock: clock,
-        closeOther: { closeIdleFile() }))
+        path, shape, byteLimit: byteLimit, secret.hash, creating: false, readOnly: isReadOnly,
+        clock: clock, closeOther: { closeIdleFile() }))
   }
 
   /// Runs `body` with every table on disk in turn.

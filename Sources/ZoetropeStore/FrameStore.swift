@@ -94,7 +94,7 @@ public final class FrameStore: Sendable {
     secretPath = directory.appending(StoreSecret.fileName)
     indexDirectory = directory.appending("index")
     isReadOnly = try !TableDirectory.make(directory)
-    state = Mutex(State(secret: try StoreSecret.load(in: directory)))
+    state = Mutex(State(secret: try StoreSecret.load(in: directory, readOnly: isReadOnly)))
     IdleFiles.shared.add(self, holder)
   }
 

@@ -63,6 +63,7 @@ final class FrameTable: Sendable {
   /// - Parameters:
   ///   - creating: Whether to create or replace the table. If false, the method throws `storeDamaged` if the table is
   ///     missing or damaged.
+  ///   - readOnly: Whether to open the table for reading only even if this user may write to it. Default: false.
   ///   - clock: Returns the time in nanoseconds since 1970.
   ///   - mayGrow: Called before a missing table is created, with the number of bytes that the empty table takes on
   ///     disk. If it returns false, `storeFull` is thrown.
@@ -70,13 +71,14 @@ final class FrameTable: Sendable {
   ///     of address space (RLIMIT_AS) or of mappings. Returns false if there is no other mapping to close.
   static func open(
     _ path: FilePath, _ shape: TableShape, byteLimit: Int, _ secret: HashSecret,
-    creating: Bool = true, clock: @escaping @Sendable () -> Int64 = { FileStamp.now() },
+    creating: Bool = true, readOnly: Bool = false,
+    clock: @escaping @Sendable () -> Int64 = { FileStamp.now() },
     mayGrow: (Int) -> Bool = { _ in true }, closeOther: () -> Bool = { false }
   ) throws(AnimatedImageError) -> FrameTable {
     // Another process may create or remove the table between any two steps here.
     for _ in 0..<8 {
       var isDamaged = false
-      if let file = try TableFile.open(path) {
+      if let file = try TableFile.open(path, readOnly: readOnly) {
         if let layout = try TableLayout(of: file, shape, secret: secret) {
           // If the file cannot be locked or has lost its name, another process is removing the table.
           if try file.setLock(.shared, at: TableLayout.presence), try file.status.isLinked {

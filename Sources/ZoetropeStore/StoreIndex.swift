@@ -31,7 +31,7 @@ struct StoreIndex: Sendable {
   /// - Parameter conditions: Everything that the record depends on besides the file's bytes.
   func read(_ subject: Subject, of stamp: FileStamp, conditions: [Int] = []) -> RecordReader? {
     let (name, _) = name(subject, stamp, conditions)
-    guard let file = (try? TableFile.open(directory.appending(name))) ?? nil,
+    guard let file = (try? TableFile.open(directory.appending(name), readOnly: true)) ?? nil,
       let count = try? file.status.byteCount, (16...Self.maximumRecordBytes).contains(count),
       let bytes = try? file.read(count, at: 0), bytes.count == count
     else { return nil }

@@ -22,22 +22,30 @@ struct StoreSecret: Sendable {
   /// Reads the secret in `directory`. Creates the directory and the secret if they are missing, and replaces a damaged
   /// secret.
   ///
-  /// - Parameter preferred: The secret to store if `directory` contains no valid one. Default: nil, which means a new
-  ///   random secret.
+  /// - Parameters:
+  ///   - readOnly: Whether to change nothing, and to throw `storeDenied` if there is no valid secret.
+  ///   - preferred: The secret to store if `directory` contains no valid one. Default: nil, which means a new random
+  ///     secret.
   static func load(
-    in directory: FilePath, preferring preferred: StoreSecret? = nil
+    in directory: FilePath, readOnly: Bool, preferring preferred: StoreSecret? = nil
   ) throws(AnimatedImageError) -> StoreSecret {
-    try TableDirectory.make(directory)
+    if !readOnly { try TableDirectory.make(directory) }
     let path = directory.appending(fileName)
     var replaces = false
     for _ in 0..<8 {
-      if let file = try TableFile.open(path) {
+      if let file = try TableFile.open(path, readOnly: readOnly) {
         let stored = try file.read(HashSecret.byteCount + 9, at: 0)
         if stored.count == HashSecret.byteCount + 8 {
           let secret = StoreSecret(Array(stored.prefix(HashSecret.byteCount)))
           if secret.stored == stored { return secret }
         }
         replaces = true
+      }
+      if readOnly {
+        throw AnimatedImageError(
+          .storeDenied,
+          "\(directory) is read-only, and "
+            + (replaces ? "its secret is damaged" : "there is no store in it"))
       }
       let secret = preferred ?? StoreSecret(HashSecret.random())
       let number = String(UInt64.random(in: 1...UInt64.max), radix: 16)

@@ -32,7 +32,7 @@ package final class TableFile: Sendable {
   package static var pageSize: Int { sysconf(Int32(_SC_PAGESIZE)) }
 
   fileprivate let descriptor: FileDescriptor
-  /// Whether the file is open for reading only, because this user may not write to it.
+  /// Whether the file is open for reading only, because the caller asked for it or this user may not write to it.
   package let isReadOnly: Bool
   /// Whether punching a hole in this file frees disk space: 1 if it does, 2 if it does not, and 0 until the first hole
   /// is punched.
@@ -43,11 +43,12 @@ package final class TableFile: Sendable {
   /// Throws `storeDenied` if other users have access to a file that is opened for writing, or if anybody but this user
   /// and root may write to a file that is opened for reading only. Does not follow symbolic links.
   ///
+  /// - Parameter readOnly: Whether to open the file for reading only even if this user may write to it. Default: false.
   /// - Returns: The open file, or nil if there is no such file.
   package static func open(
-    _ path: FilePath, creating: Bool = false
+    _ path: FilePath, creating: Bool = false, readOnly: Bool = false
   ) throws(AnimatedImageError) -> TableFile? {
-    try open(path, creating: creating, .readWrite)
+    try open(path, creating: creating, readOnly ? .readOnly : .readWrite)
   }
 
   private static func open(

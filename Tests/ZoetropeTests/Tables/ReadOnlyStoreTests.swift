@@ -1,6 +1,7 @@
 #if DEBUG
   import Foundation
   import Glibc
+  import Synchronization
   import SystemPackage
   import TestRunning
   import Testing
@@ -151,6 +152,40 @@
       }
       #expect(error?.code == .storeDenied)
       #expect(!store.isReadOnly)
+    }
+
+    @Test func `a read-only store opens no file for writing, whatever its mode`() throws {
+      let tables = ScratchDirectory.tables(in: directory)
+      // Only its owner may write to it, others may read it: a store that writes refuses such a file.
+      for path in tables + [directory.appending("secret")] { try path.setPermissions(0o644) }
+      let isDirectory = Mutex(true)
+      let opened = Mutex(0)
+      try TableCall.$plan.withValue({ call in
+        guard call == .openWriting else { return nil }
+        opened.withLock { $0 += 1 }
+        return isDirectory.withLock { first in
+          defer { first = false }
+          return first ? .error(EACCES) : nil
+        }
+      }) { () throws in
+        let store = try FrameStore(at: directory)
+        #expect(store.isReadOnly)
+        for index in 0..<3 { #expect(store.bitmap(for: key(index)) == frame(index).bitmap) }
+        _ = try store.identity(of: AnimatedImage(contentsOf: film, knownTo: store))
+        #expect(try store.verify() == (3, 0))
+        try tables[0].flip(60)
+        let before = try state()
+        store.remove(key(0).animation.content)
+        #expect(store.lastError?.code == .storeDenied)
+        isDirectory.withLock { $0 = true }
+        let error = #expect(throws: AnimatedImageError.self) {
+          try FrameStore(at: directory).verify()
+        }
+        #expect(error?.code == .storeDamaged)
+        #expect(try state() == before)
+      }
+      // Nothing but the directory itself, once for each store.
+      #expect(opened.withLock { $0 } == 2)
     }
 
     @Test func `a directory without a store is refused`() throws {
