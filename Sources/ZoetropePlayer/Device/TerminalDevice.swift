@@ -28,17 +28,12 @@ struct TerminalDevice: Sendable {
     descriptor = found.rawValue
   }
 
-  /// Returns the size that the kernel reports. If `cell` is not nil, it is the size of a cell, and the size in pixels
-  /// that the kernel reports is ignored.
-  func size(cell: (width: Int, height: Int)?) -> ScreenSize {
+  /// The size that the kernel reports, or 80 columns and 24 rows if it reports none.
+  var size: WindowSize {
     guard let size = FileDescriptor(rawValue: descriptor).terminalSize else {
-      return ScreenSize(columns: 80, rows: 24)
+      return WindowSize(columns: 80, rows: 24, pixelWidth: 0, pixelHeight: 0)
     }
-    if let cell {
-      return ScreenSize(
-        columns: size.columns, rows: size.rows, cell: .init(width: cell.width, height: cell.height))
-    }
-    return ScreenSize(
+    return WindowSize(
       columns: size.columns, rows: size.rows, pixelWidth: size.pixelWidth,
       pixelHeight: size.pixelHeight)
   }

@@ -19,8 +19,13 @@ final class FrameInbox: Sendable {
   private struct Contents {
     var items: [Item] = []
     var isClosed = false
-    var waiter: CheckedContinuation<Void, Never>?
+    /// A task that waits for fewer items than `limit`.
+    var waiter: (continuation: CheckedContinuation<Void, Never>, limit: Int)?
   }
+
+  /// The number of items at which the next frame is no longer requested. Frames arrive a few milliseconds early, so a
+  /// drawing thread that keeps up leaves fewer; one that saves a picture must not fill the memory with canvases.
+  static let limit = 8
 
   private let contents = Mutex(Contents())
 
@@ -29,22 +34,31 @@ final class FrameInbox: Sendable {
   /// - Parameters:
   ///   - clock: The clock of the scheduler. It starts to run ahead at the first frame.
   ///   - waits: Whether the next frame is requested only after all items in the inbox have been taken, so that the
-  ///     scheduler notices the delay.
+  ///     scheduler notices the delay, instead of while there are fewer than ``limit`` items.
   ///   - shifts: Whether a late frame shifts the schedule. Such a frame is due when it is delivered.
   func take(from scheduler: FrameScheduler, _ clock: LeadClock, waits: Bool, shifts: Bool) {
     Task {
-      var anchor: ContinuousClock.Instant?
-      for await frame in scheduler.play().stream {
-        let start = anchor ?? .now.advanced(by: .zero - frame.presentationTime)
-        if anchor == nil {
-          anchor = start
-          clock.runAhead()
-        }
-        let time = frame.presentationTime + (shifts ? frame.lateness : .zero)
-        put(.frame(frame, due: start.advanced(by: time)))
-        if waits { await emptied() }
-      }
+      await take(scheduler.play().stream, waits: waits, shifts: shifts) { clock.runAhead() }
       put(.ended(scheduler.state))
+    }
+  }
+
+  /// Adds every frame of `frames`; see ``take(from:_:waits:shifts:)``.
+  ///
+  /// - Parameter begin: Called at the first frame.
+  func take(
+    _ frames: AsyncStream<ScheduledFrame>, waits: Bool, shifts: Bool, begin: () -> Void
+  ) async {
+    var anchor: ContinuousClock.Instant?
+    for await frame in frames {
+      let start = anchor ?? .now.advanced(by: .zero - frame.presentationTime)
+      if anchor == nil {
+        anchor = start
+        begin()
+      }
+      let time = frame.presentationTime + (shifts ? frame.lateness : .zero)
+      put(.frame(frame, due: start.advanced(by: time)))
+      await waitForRoom(below: waits ? 1 : Self.limit)
     }
   }
 
@@ -61,18 +75,19 @@ final class FrameInbox: Sendable {
   func take() -> Item? {
     let (item, waiter) = contents.withLock { contents in
       let item = contents.items.isEmpty ? nil : contents.items.removeFirst()
-      return (item, contents.items.isEmpty ? contents.waiter.take() : nil)
+      let hasRoom = contents.waiter.map { contents.items.count < $0.limit } ?? false
+      return (item, hasRoom ? contents.waiter.take() : nil)
     }
-    waiter?.resume()
+    waiter?.continuation.resume()
     return item
   }
 
-  /// Waits until all items have been taken or the inbox is closed.
-  private func emptied() async {
+  /// Waits until there are fewer than `limit` items, or the inbox is closed.
+  private func waitForRoom(below limit: Int) async {
     await withCheckedContinuation { continuation in
       let isDone = contents.withLock { contents in
-        if contents.items.isEmpty || contents.isClosed { return true }
-        contents.waiter = continuation
+        if contents.items.count < limit || contents.isClosed { return true }
+        contents.waiter = (continuation, limit)
         return false
       }
       if isDone { continuation.resume() }
@@ -85,6 +100,6 @@ final class FrameInbox: Sendable {
       contents.isClosed = true
       return contents.waiter.take()
     }
-    waiter?.resume()
+    waiter?.continuation.resume()
   }
 }

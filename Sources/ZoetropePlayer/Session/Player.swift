@@ -21,6 +21,8 @@ final class Player {
   private let began = ContinuousClock.now
   private(set) var transport: Transport
   private let export = FrameExport()
+  /// The size that the kernel reported at the start.
+  private let firstSize: WindowSize
   /// The beginning of the names of saved frames.
   private var stem: [UInt8]
 
@@ -32,6 +34,7 @@ final class Player {
     self.terminal = terminal
     self.painter = painter
     self.input = InputQueue(decoder)
+    firstSize = terminal.device.size
     stem = input.stem
     let settings = model.settings
     transport = Transport(image, options: settings.playback, store: settings.store)
@@ -332,8 +335,8 @@ final class Player {
   /// Fits the picture to the current size of the screen. Returns false if the size has not changed.
   @discardableResult
   private func fitScreen() -> Bool {
-    let cell = model.stage.capabilities.cellSize.map { ($0.width, $0.height) }
-    let screen = device.size(cell: cell)
+    let screen = ScreenSize(
+      device.size, cell: model.stage.capabilities.cellSize, reportedAt: firstSize)
     guard screen != model.stage.screen else { return false }
     handle(.resized(screen))
     return true

@@ -188,7 +188,8 @@ package struct TerminalPlay {
     var capabilities = probe.capabilities
     if let colors = settings.colors { capabilities.colors = colors }
     let mode = chooseMode(capabilities)
-    let screen = device.size(cell: capabilities.cellSize.map { ($0.width, $0.height) })
+    let size = device.size
+    let screen = ScreenSize(size, cell: capabilities.cellSize, reportedAt: size)
     var decoder = probe.decoder
     // Keys that were typed during the probe are handled by the player.
     var typed = probe.typed

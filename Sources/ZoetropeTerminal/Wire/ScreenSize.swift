@@ -33,6 +33,58 @@ public struct ScreenSize: Sendable, Hashable {
   }
 }
 
+/// The size that the kernel reports for a terminal. The size in pixels is 0 if it is unknown, and may include a border.
+package struct WindowSize: Sendable, Hashable {
+  package var columns, rows, pixelWidth, pixelHeight: Int
+
+  package init(columns: Int, rows: Int, pixelWidth: Int, pixelHeight: Int) {
+    (self.columns, self.rows) = (columns, rows)
+    (self.pixelWidth, self.pixelHeight) = (pixelWidth, pixelHeight)
+  }
+}
+
+extension ScreenSize {
+  /// Creates a size with the size of a cell that the terminal reported, `cell`, or if that is nil, with the one that
+  /// follows from `now`.
+  ///
+  /// The terminal's report is the exact one, but it is older than `now`. If the font has changed since, the kernel's
+  /// size tells by how much.
+  ///
+  /// - Parameter start: The size that the kernel reported when the terminal reported `cell`.
+  package init(_ now: WindowSize, cell: PixelSize?, reportedAt start: WindowSize) {
+    guard let cell else {
+      self.init(
+        columns: now.columns, rows: now.rows, pixelWidth: now.pixelWidth,
+        pixelHeight: now.pixelHeight)
+      return
+    }
+    let size = PixelSize(
+      width: Self.side(
+        cell.width, (start.columns, start.pixelWidth), (now.columns, now.pixelWidth)),
+      height: Self.side(
+        cell.height, (start.rows, start.pixelHeight), (now.rows, now.pixelHeight)))
+    self.init(columns: now.columns, rows: now.rows, cell: size.isCell ? size : cell)
+  }
+
+  /// Returns a side of a cell that was `side` when `start.cells` cells took `start.pixels` pixels.
+  private static func side(
+    _ side: Int, _ start: (cells: Int, pixels: Int), _ now: (cells: Int, pixels: Int)
+  ) -> Int {
+    guard side > 0, start.cells > 0, now.cells > 0, start.pixels >= start.cells,
+      now.pixels >= now.cells
+    else { return side }
+    let border = start.pixels - start.cells * side
+    guard (0..<8 * side).contains(border) else {
+      // The kernel's pixels are not those of the terminal, as on screens of high density.
+      let (before, after) = (start.pixels / start.cells, now.pixels / now.cells)
+      return before == after ? side : (side * after + before / 2) / before
+    }
+    // Pixels that no cell covers come and go as the window is resized, but they are fewer than a cell.
+    if abs(now.pixels - now.cells * side - border) < side { return side }
+    return (now.pixels - border) / now.cells
+  }
+}
+
 /// A rectangle of character cells. Columns and rows are counted from 0, starting at the top left of the screen.
 public struct CellRect: Sendable, Hashable {
   /// The first column of the rectangle.
