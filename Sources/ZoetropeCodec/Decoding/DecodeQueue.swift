@@ -180,10 +180,16 @@ extension DecodeAhead {
         keep(claim.pixels, window: window, memory: memory)
         return false
       }
+      let place = claim.index - base
       switch result {
-      case .success: slots[claim.index - base] = .done(claim.pixels)
-      case .failure(let error): slots[claim.index - base] = .failed(error)
+      case .success: slots[place] = .done(claim.pixels)
+      case .failure(let error): slots[place] = .failed(error)
       }
+      // Frames that libpng decoded, because they are damaged, take four bytes for each pixel, also where one byte was
+      // charged.
+      let surplus = max(claim.pixels.storage.byteCount - charges[place], 0)
+      charges[place] += surplus
+      heldBytes += surplus
       defer { isConsumerWaiting = false }
       return isConsumerWaiting
     }

@@ -117,6 +117,37 @@ import ZoetropeTestSupport
     #expect(memory.usedBytes == 0)
   }
 
+  @Test func `a frame that took more memory than expected is charged for all of it`() throws {
+    let image = try AnimatedImage(
+      bytes: DeltaGIF.make(width: 64, height: 64, frameCount: 4), options: Self.options)
+    let window = DecodeWindow(image.frames, header: image.header, options: image.options)
+    let memory = DecodeMemory(byteLimit: 1 << 30)
+    var queue = DecodeAhead.Queue()
+    func claim(_ index: Int) throws -> DecodeAhead.Queue.Claim {
+      let step = queue.step(for: index, frames: image.frames, window: window, memory: memory)
+      guard case .decode(let claim) = step else {
+        throw AnimatedImageError(.parameter, "frame \(index) is not claimed")
+      }
+      return claim
+    }
+    let first = try claim(0)
+    let expected = queue.heldBytes
+    try first.pixels.reserve(byteCount: expected + 100_000)
+    _ = queue.finish(first, .success(()), window: window, memory: memory)
+    #expect(queue.heldBytes == first.pixels.storage.byteCount)
+    #expect(queue.heldBytes >= expected + 100_000)
+    // The consumer takes the frame and gives it back.
+    guard
+      case .ready(let pixels) = queue.step(
+        for: 0, frames: image.frames, window: window, memory: memory)
+    else {
+      Issue.record("the frame is not ready")
+      return
+    }
+    queue.takeBack(pixels, window: window, memory: memory)
+    #expect(queue.heldBytes == 0)
+  }
+
   @Test func `a thread that claims several small frames at once stays within that memory`() throws {
     let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 30, patch: 64)
     let image = try AnimatedImage(bytes: bytes, options: Self.options)
