@@ -141,7 +141,7 @@ struct WrittenFile: Sendable {
     (self.written, self.format, self.size) = (written, format, size)
     guard let options else { return }
     tolerance = options.tolerance
-    if case .limited(let count) = options.colors.kind { colors = count }
+    colors = written.colorLimit ?? options.colors.limit ?? 0
   }
 
   init(_ written: WrittenAnimation, _ plan: EditPlan) {
@@ -177,13 +177,18 @@ extension zoetrope_written {
     try unsafe writeSized(result, to: target, "zoetrope_written")
   }
 
-  /// Checks and clears `target`. Called before the file is written.
-  ///
-  /// - Throws: `parameter` if `target` is NULL although the file is written to memory.
-  static func prepare(
-    _ target: UnsafeMutablePointer<zoetrope_written>?, for destination: Destination
+  /// Checks and clears `target`. Called before anything else, so that no handle of an earlier call is left after a
+  /// failure.
+  static func clear(
+    _ target: UnsafeMutablePointer<zoetrope_written>?
   ) throws(AnimatedImageError) {
     if unsafe target != nil { try unsafe writeSized(Self(), to: target, "zoetrope_written") }
+  }
+
+  /// Throws `parameter` if `target` is NULL although the file is written to memory. Called before the file is written.
+  static func check(
+    _ target: UnsafeMutablePointer<zoetrope_written>?, for destination: Destination
+  ) throws(AnimatedImageError) {
     if destination.bytes != nil { _ = try unsafe required(target, "written") }
   }
 }

@@ -108,12 +108,13 @@ private func write(
     Rewriting
 ) -> zoetrope_status {
   unsafe attempt(error) { () throws(AnimatedImageError) in
+    try unsafe zoetrope_written.clear(written)
     let handle = try unsafe object(animation, AnimationHandle.self, "animation")
     let call = try handle.calls.begin()
     let given = try unsafe read(
       options, over: zoetrope_writer_options(), "zoetrope_writer_options")
     let sink = try unsafe Destination(destination)
-    try unsafe zoetrope_written.prepare(written, for: sink)
+    try unsafe zoetrope_written.check(written, for: sink)
     let rewriting = try prepare(handle.image, given, sink.path)
     // A cancelled call returns while a thread is still working. That thread must no longer write to the destination.
     defer { sink.close() }

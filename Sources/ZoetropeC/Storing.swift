@@ -169,7 +169,11 @@ extension AnimationHandle {
   ) throws(AnimatedImageError) -> ContentIdentity {
     // Only a reader that the caller implements can take long without checking for cancellation.
     guard image.source is ForeignSource else {
-      return try store.identity(of: image) { call.isCancelled }
+      do throws(AnimatedImageError) {
+        return try store.identity(of: image) { call.isCancelled }
+      } catch {
+        throw error.code == .cancelled ? call.reason : error
+      }
     }
     return try calls.run(call, work: .max) { [self] () throws(AnimatedImageError) in
       try store.identity(of: image) { call.isCancelled }
@@ -225,7 +229,11 @@ public func storePrune(
   _ store: OpaquePointer?, _ byteCount: Int64, _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
   unsafe attempt(error) { () throws(AnimatedImageError) in
-    try unsafe object(store, FrameStore.self, "store").prune(to: Int(byteCount))
+    let store = try unsafe object(store, FrameStore.self, "store")
+    guard byteCount >= 0 else {
+      throw AnimatedImageError(.parameter, "byte_count is \(byteCount); it must be 0 or more")
+    }
+    try store.prune(to: Int(byteCount))
   }
 }
 

@@ -288,8 +288,10 @@ public func writerFinish(
   _ writer: OpaquePointer?, _ written: UnsafeMutablePointer<zoetrope_written>?,
   _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
-  unsafe use(writer, error) { (held) throws(AnimatedImageError) in
-    try unsafe zoetrope_written.prepare(written, for: held.destination)
+  unsafe attempt(error) { () throws(AnimatedImageError) in
+    try unsafe zoetrope_written.clear(written)
+    let held = try unsafe object(writer, WriterHandle.self, "writer")
+    try unsafe zoetrope_written.check(written, for: held.destination)
     try unsafe zoetrope_written.write(held.finish(), held.destination, to: written)
   }
 }

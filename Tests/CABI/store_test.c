@@ -138,6 +138,7 @@ static void test_arguments(const char *path) {
   CHECK(zoetrope_store_get_statistics(store, NULL, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_store_remove(NULL, NULL, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_store_prune(NULL, 0, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_store_prune(store, -1, &error) == ZOETROPE_PARAMETER && strstr(error.message, "-1"));
   zoetrope_lease_free(NULL);
   zoetrope_store_close(NULL);
 

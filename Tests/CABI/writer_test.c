@@ -527,8 +527,27 @@ static void test_rewriting(const char *path) {
   CHECK(zoetrope_rewrite(animation, &newer[0].known, 2, sizeof *newer, NULL, NULL, &written, NULL) ==
         ZOETROPE_PARAMETER);
 
+  /* No handle of an earlier call is left, whatever fails first. */
+  zoetrope_bytes *const earlier = (zoetrope_bytes *)1;
+  zoetrope_writer_options unknown = {.size = 3};
+  zoetrope_destination empty = {.size = 3};
+  written.bytes = earlier;
+  CHECK(zoetrope_rewrite(NULL, edits, 1, sizeof *edits, NULL, NULL, &written, NULL) == ZOETROPE_PARAMETER);
+  CHECK(written.bytes == NULL);
+  written.bytes = earlier;
+  CHECK(zoetrope_rewrite(animation, edits, 1, sizeof *edits, &unknown, NULL, &written, NULL) == ZOETROPE_PARAMETER);
+  CHECK(written.bytes == NULL);
+  written.bytes = earlier;
+  CHECK(zoetrope_rewrite(animation, edits, 1, sizeof *edits, NULL, &empty, &written, NULL) == ZOETROPE_PARAMETER);
+  CHECK(written.bytes == NULL);
+  written.bytes = earlier;
+  CHECK(zoetrope_writer_finish(NULL, &written, NULL) == ZOETROPE_PARAMETER && written.bytes == NULL);
+
   /* Cancelled: the sink is notified, and not called later. */
   zoetrope_cancel(animation);
+  written.bytes = earlier;
+  CHECK(zoetrope_rewrite(animation, edits, 1, sizeof *edits, NULL, NULL, &written, NULL) == ZOETROPE_CANCELLED);
+  CHECK(written.bytes == NULL);
   record *mine = calloc(1, sizeof *mine);
   zoetrope_destination destination = {.size = sizeof destination, .context = mine, .write = take, .end = end};
   CHECK(zoetrope_rewrite(animation, edits, 1, sizeof *edits, NULL, &destination, NULL, NULL) == ZOETROPE_CANCELLED);
