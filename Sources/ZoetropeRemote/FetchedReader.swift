@@ -19,8 +19,9 @@ final class FetchedReader: FrameReading {
   var frameCount: Int { reader.frameCount }
   var nextIndex: Int { reader.nextIndex }
 
-  /// The maximum number of bytes fetched before some of them are decoded, unless a single frame has more bytes. The
-  /// bytes are fetched in at most ``RangeFetcher/mostReads`` ranges, however small ``RemoteOptions/gapByteLimit`` is.
+  /// The maximum number of bytes fetched before some of them are decoded, unless a single frame has more bytes. It is
+  /// less under a lower limit on live bytes. The bytes are fetched in at most ``RangeFetcher/mostReads`` ranges,
+  /// however small ``RemoteOptions/gapByteLimit`` is.
   private static let stretch = 4 << 20
   /// The number of consecutive requests in order after which read-ahead starts.
   private static let worthwhileRun = 2
@@ -53,9 +54,15 @@ final class FetchedReader: FrameReading {
       target = index
       source.unpin(outside: image.frames[path.lowerBound].byteRange.lowerBound..<max(last, 1))
     }
+    // Decode what has been fetched before fetching more. Decoding throws `bytesMissing` at the first frame that is
+    // missing, and that frame is then the first of the path.
+    if source.isAtHand(image.frames[path.lowerBound].byteRange) { return nil }
     var ranges: [Range<Int>] = []
     var next: Range<Int>?
     var count = 0
+    let limit = image.options.limits.liveBytes
+    // A low limit means shorter stretches: a local file decodes one frame after the other, too.
+    let longest = min(Self.stretch, max(limit - source.pinnedByteCount, 0))
     for control in image.frames[path] where !source.isAtHand(control.byteRange) {
       var longer = ranges
       longer.append(control.byteRange, joiningWithin: options.gapByteLimit)
@@ -65,7 +72,7 @@ final class FetchedReader: FrameReading {
         ? control.byteRange.count
         : longer[longer.count - 1].upperBound - ranges[ranges.count - 1].upperBound
       guard
-        count == 0 || count + growth <= Self.stretch && longer.count <= RangeFetcher.mostReads
+        count == 0 || count + growth <= longest && longer.count <= RangeFetcher.mostReads
       else {
         next = control.byteRange.lowerBound..<last
         break
@@ -74,7 +81,6 @@ final class FetchedReader: FrameReading {
       ranges = longer
     }
     guard !ranges.isEmpty else { return nil }
-    let limit = image.options.limits.liveBytes
     let stretch = max(min(Self.stretch, options.byteLimit / 2), 0)
     return { [source, ahead, ranges, next] in
       do throws(AnimatedImageError) {
@@ -89,7 +95,7 @@ final class FetchedReader: FrameReading {
         return nil
       } catch {
         ahead.stop()
-        return error
+        return error.code == .cancelled ? error : error.inFrame(index)
       }
     }
   }

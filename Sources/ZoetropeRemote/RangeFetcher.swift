@@ -270,10 +270,13 @@ package final class RangeFetcher: Sendable {
   private static func read(
     _ range: Range<Int>, from reader: any ByteRangeReading
   ) async -> Outcome {
-    func failure(_ code: AnimatedImageError.Code, _ detail: String) -> Outcome {
+    func failure(
+      _ code: AnimatedImageError.Code, _ detail: String, _ cause: AnimatedImageError? = nil
+    ) -> Outcome {
       .failure(
         AnimatedImageError(
-          code, "reading bytes \(range) failed: \(detail)", byteOffset: range.lowerBound))
+          code, "reading bytes \(range) failed: \(detail)", byteOffset: range.lowerBound,
+          limit: cause?.limit, systemError: cause?.systemError))
     }
     do {
       let bytes = try await reader.read(range)
@@ -282,7 +285,7 @@ package final class RangeFetcher: Sendable {
       }
       return .success(bytes)
     } catch let error as AnimatedImageError where error.code != .cancelled {
-      return failure(error.code, error.detail)
+      return failure(error.code, error.detail, error)
     } catch {
       // If the error is a cancellation, either it was caused by another request, or no request waits for this read any
       // more.

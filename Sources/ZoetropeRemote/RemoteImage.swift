@@ -41,8 +41,8 @@ public final class RemoteImage: AnimationSource {
   ///     position decodes on one thread.
   ///   - remoteOptions: Options for reading and keeping bytes.
   /// - Throws: The errors of `AnimatedImage(contentsOf:)`; `invalidImageIndex` if the index belongs to a file of a
-  ///   different size; errors of the reader, wrapped as `io` unless they are an ``AnimatedImageError``; `cancelled`,
-  ///   never `CancellationError`, as soon as the task is cancelled.
+  ///   different size; errors of the reader, wrapped as `io` unless they are an ``AnimatedImageError`` with another
+  ///   code than `cancelled`; `cancelled`, never `CancellationError`, as soon as the task is cancelled.
   public convenience init(
     reading reader: some ByteRangeReading, index: ImageIndex? = nil,
     options: DecodingOptions = .init(), remoteOptions: RemoteOptions = .init()

@@ -119,8 +119,12 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
 
   /// Keeps the run in progress for `key`, if there is one, even if all its waiters leave. It is kept until the returned
   /// closure is called.
-  package func hold(_ key: Key) -> @Sendable () -> Void {
+  ///
+  /// - Parameter keepsValue: Whether the value of the run is kept as long, too.
+  package func hold(_ key: Key, keepsValue: Bool) -> @Sendable () -> Void {
     let waiter = ResultHandover<Outcome>()
+    // A handover that is closed ignores the outcome.
+    if !keepsValue { waiter.close(with: nil) }
     state.withLock { $0.flights[key]?.waiters.append(waiter) }
     return { self.leave(key, waiter) }
   }

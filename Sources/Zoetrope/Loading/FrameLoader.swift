@@ -139,8 +139,8 @@ public actor FrameLoader {
   ///   - rendering: The size and format of the bitmap. Default: as decoded.
   ///   - priority: The priority of the load. Default: nil, which means the priority of the calling task.
   ///   - data: Fetches the bytes.
-  /// - Throws: Errors of `data` (wrapped as `io` unless they are an ``AnimatedImageError``), of opening and of
-  ///   decoding; `cancelled`, never `CancellationError`, if the task is cancelled.
+  /// - Throws: Errors of `data` (wrapped as `io` unless they are an ``AnimatedImageError`` with another code than
+  ///   `cancelled`), of opening and of decoding; `cancelled`, never `CancellationError`, if the task is cancelled.
   public func bitmap(
     for id: some Hashable & Sendable, rendering: Rendering = .init(),
     priority: TaskPriority? = nil, data: @escaping Fetch
@@ -276,8 +276,9 @@ public actor FrameLoader {
     of request: Request, in slot: LoadSlot?
   ) -> @Sendable () -> Void {
     guard slot != nil else { return {} }
-    if case .stream = request.source { return streams.hold(request.id) }
-    return loads.hold(request.id)
+    if case .stream = request.source { return streams.hold(request.id, keepsValue: true) }
+    // A fetched image has a place in the gate, for which the new load may have to wait.
+    return loads.hold(request.id, keepsValue: false)
   }
 
   private func load(
@@ -374,16 +375,19 @@ public actor FrameLoader {
       [self, loads, gate, progress, shelf, known, decoding, budget, cache]
       (retirement) async throws(AnimatedImageError) in
       // Check the shelf again here, and shelve the image before the run ends: otherwise a load that begins between two
-      // runs for the same name would fetch again. This actor may be waiting for the cache meanwhile, so the run does not
-      // wait for the actor.
+      // runs for the same name would fetch again. This actor may be waiting for the cache meanwhile, so the run does
+      // not wait for the actor.
       if let image = await shelvedImage(id, source) {
         return OpenedImage(image: image, place: nil)
       }
       progress.restart(id, by: retirement)
       let place = try await gate.enter(loads.urgency(of: id), byteCount: source.fileByteCount())
-      let image = try await source.open(options: decoding, budget: budget, cache: cache) {
+      let (image, isComplete) = try await source.open(
+        options: decoding, budget: budget, cache: cache
+      ) {
         progress.report($0, of: id, by: retirement)
       }
+      guard isComplete else { return OpenedImage(image: image, place: place) }
       shelf.put(image, for: id, unless: retirement)
       if let identity = image.state.identity, let cached = await self.identity(of: image) {
         known.put(

@@ -15,15 +15,17 @@ package enum LoadSource: Sendable {
   /// Fetches, opens and hashes the image, whose memory is charged to `budget`. Hashing and scanning run on
   /// ``DecodeThreads/loading``. A file is not scanned if the store behind `cache` already knows it. Waiting for a file
   /// ends when the image is no longer needed.
+  ///
+  /// - Returns: The image, and whether it is complete: false for a stream that was truncated or stopped.
   package func open(
     options: DecodingOptions, budget: MemoryBudget, cache: (any FrameCaching)? = nil,
     progress: @escaping @Sendable (Double) -> Void
-  ) async throws(AnimatedImageError) -> AnimatedImage {
+  ) async throws(AnimatedImageError) -> (AnimatedImage, isComplete: Bool) {
     switch self {
     case .data(let fetch):
       let bytes: [UInt8]
       do { bytes = try await fetch(progress) } catch { throw Self.failure(error) }
-      return try await Self.onThread(.loading) { (flag) throws(AnimatedImageError) in
+      let image = try await Self.onThread(.loading) { (flag) throws(AnimatedImageError) in
         let isCancelled = { flag.isRaised }
         let image = try AnimatedImage(
           source: MemorySource(bytes), options: options, isCancelled: isCancelled
@@ -31,6 +33,7 @@ package enum LoadSource: Sendable {
         _ = try image.contentIdentity(isCancelled: isCancelled)
         return image
       }
+      return (image, true)
     case .stream(let opening):
       let stream = try await Self.opened(opening, options)
       guard let ending = await stream.waitUntilEnded() else {
@@ -40,9 +43,10 @@ package enum LoadSource: Sendable {
       guard let image = stream.image else {
         throw AnimatedImageError(.noFrames, "the stream ended before the first frame")
       }
-      return try await Self.identified(image, budget)
+      return (try await Self.identified(image, budget), ending == .complete)
     case .file(let path):
-      return try await AnimatedImage.opened(reading: path) { (flag) throws(AnimatedImageError) in
+      let image = try await AnimatedImage.opened(reading: path) {
+        (flag) throws(AnimatedImageError) in
         let isCancelled = { flag.isRaised }
         let opened =
           if let store = cache?.diskStore {
@@ -55,6 +59,7 @@ package enum LoadSource: Sendable {
         _ = try image.contentIdentity(isCancelled: isCancelled)
         return image
       }
+      return (image, true)
     }
   }
 
@@ -108,10 +113,9 @@ package enum LoadSource: Sendable {
   }
 
   private static func failure(_ error: any Error) -> AnimatedImageError {
-    if let error = error as? AnimatedImageError { return error }
-    if error is CancellationError {
-      return AnimatedImageError(.cancelled, "stopped while fetching bytes")
-    }
+    if let error = error as? AnimatedImageError, error.code != .cancelled { return error }
+    // If nobody cancelled this load, the error comes from work that the caller shares with others.
+    if Task.isCancelled { return AnimatedImageError(.cancelled, "stopped while fetching bytes") }
     return AnimatedImageError(.io, "\(error)")
   }
 }

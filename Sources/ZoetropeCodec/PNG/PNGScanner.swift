@@ -73,6 +73,8 @@ package struct PNGScanner: Scanning {
   package mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
     var position = 0
     let base = image.byteCount
+    // Also if a limit ends scanning: the bytes up to here belong to the frames that are kept.
+    defer { image.byteCount = base + position }
     while position < bytes.byteCount, !isAtEnd {
       if case .chunkHeader = state { passOverData(bytes, at: &position, base: base) }
       if position < bytes.byteCount { try step(bytes, at: &position, base: base) }
@@ -81,7 +83,6 @@ package struct PNGScanner: Scanning {
       hasTrailingData = true
       note(.trailingData, "there are bytes after IEND", at: base + position)
     }
-    image.byteCount = base + position
   }
 
   private mutating func step(

@@ -69,7 +69,7 @@ public struct FileChunks: AsyncSequence, Sendable {
       let flag = CancelFlag()
       let handover = ResultHandover<Result<[UInt8]?, AnimatedImageError>>()
       return await withTaskCancellationHandler {
-        let noThread = AnimatedImageError(.io, "cannot create a thread")
+        let noThread = AnimatedImageError(.outOfMemory, "cannot create a thread")
         guard startThread(running: { handover.close(with: work(flag)) }) else {
           return .failure(noThread)
         }

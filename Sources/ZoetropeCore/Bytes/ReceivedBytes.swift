@@ -185,6 +185,8 @@ package struct ReceivedSource: ByteSource {
 /// A temporary file without a name.
 private final class SpillFile: Sendable {
   private let descriptor: FileDescriptor
+  /// The words for the file in errors, with its directory, because the file has no name.
+  private let name: String
 
   /// The value of `TMPDIR`, or else `/var/tmp`, a directory for temporary files that is on disk rather than in memory.
   static var systemDirectory: FilePath {
@@ -192,6 +194,7 @@ private final class SpillFile: Sendable {
   }
 
   init(in directory: FilePath) throws(AnimatedImageError) {
+    name = "a temporary file in \(directory.string.debugDescription)"
     if let unnamed = try? IdleFiles.shared.open({
       try FileDescriptor.unnamed(in: directory)
     }) {
@@ -214,7 +217,7 @@ private final class SpillFile: Sendable {
       } catch Errno.fileExists {
         continue
       } catch {
-        throw FileSource.failure(error, "a temporary file in \(directory.string.debugDescription)")
+        throw FileSource.failure(error, self.name)
       }
     }
     throw AnimatedImageError(.io, "cannot find a free name for a temporary file")
@@ -233,7 +236,7 @@ private final class SpillFile: Sendable {
         rest = rest.dropFirst(count)
       }
     } catch {
-      throw FileSource.failure(error, "a temporary file")
+      throw FileSource.failure(error, self.name)
     }
   }
 
@@ -249,7 +252,7 @@ private final class SpillFile: Sendable {
         done += count
       }
     } catch {
-      throw FileSource.failure(error, "a temporary file")
+      throw FileSource.failure(error, self.name)
     }
     return done
   }

@@ -5,9 +5,10 @@ extension AnimatedImage: AnimationSource {
   /// Returns the image that readers without animation support show: the static image of an APNG if that image is not a
   /// frame, otherwise frame 0.
   ///
-  /// - Throws: The errors of ``AnimationSource/bitmap(at:rendering:cache:)``.
+  /// - Throws: The errors of ``AnimationSource/bitmap(at:rendering:cache:)``. If the calling task is cancelled,
+  ///   decoding that has begun still completes, and its result is discarded.
   public func staticBitmap() async throws(AnimatedImageError) -> Bitmap {
-    try await DecodeThreads.shared.value { [self] _ throws(AnimatedImageError) in
+    try await DecodeThreads.shared.valueUnlessCancelled { [self] () throws(AnimatedImageError) in
       try renderStaticBitmap()
     }
   }

@@ -218,4 +218,18 @@ extension DecodeThreads {
       Result { () throws(AnimatedImageError) in try work(flag) }
     }.get()
   }
+
+  /// Like ``value(_:)``, but for work that does not look at a flag: throws `cancelled` as soon as the calling task is
+  /// cancelled. Work that has begun still runs to its end, and its result is discarded.
+  package func valueUnlessCancelled<Value: Sendable>(
+    _ work: @escaping @Sendable () throws(AnimatedImageError) -> Value
+  ) async throws(AnimatedImageError) -> Value {
+    let result = await resultUnlessCancelled { _ in
+      Result { () throws(AnimatedImageError) in try work() }
+    }
+    guard let result else {
+      throw AnimatedImageError(.cancelled, "stopped before the work was done")
+    }
+    return try result.get()
+  }
 }

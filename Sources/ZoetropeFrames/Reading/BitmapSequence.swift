@@ -98,14 +98,29 @@ public struct BitmapSequence: AsyncSequence, Sendable {
 /// the copy back may be reentered during the await. Two decode threads would then use the same reader.
 final class Lent<Reader>: Sendable {
   private let reader: Mutex<Reader>
+  /// Calls wait for their turn here, where they can be cancelled, and not in the lock, where each would hold up a
+  /// thread of the library.
+  private let turns = OpenGate(limit: 1)
 
   init(_ reader: sending Reader) { self.reader = Mutex(reader) }
 
-  /// Calls `body` with the reader on the calling thread, and returns the result of `body`.
-  func withReader<Value: Sendable>(
-    _ body: (Reader) throws(AnimatedImageError) -> Value
-  ) throws(AnimatedImageError) -> Value {
-    try reader.withLock { (reader) throws(AnimatedImageError) in try body(reader) }
+  /// The number of calls that wait for their turn.
+  var waitingCount: Int { turns.waitingCount }
+
+  /// Calls `body` with the reader on one of the library's threads, and returns the result of `body`. The flag is raised
+  /// when the calling task is cancelled.
+  ///
+  /// - Throws: The errors of `body`; `cancelled` if the task is cancelled before its turn.
+  func value<Value: Sendable>(
+    _ body: @escaping @Sendable (Reader, CancelFlag) throws(AnimatedImageError) -> Value
+  ) async throws(AnimatedImageError) -> Value {
+    guard let turn = await turns.enter() else {
+      throw AnimatedImageError(.cancelled, "stopped before decoding")
+    }
+    defer { turn.leave() }
+    return try await DecodeThreads.shared.value { [self] flag throws(AnimatedImageError) in
+      try reader.withLock { (reader) throws(AnimatedImageError) in try body(reader, flag) }
+    }
   }
 }
 
@@ -118,16 +133,14 @@ extension Lent<RenderedReader> {
   /// Decodes frame `index` on another thread, after the bytes that the frame needs have been fetched, and returns it.
   func frame(at index: Int) async throws(AnimatedImageError) -> CompositedFrame {
     while true {
-      let step = try await DecodeThreads.shared.value { [self] flag throws(AnimatedImageError) in
-        try withReader { (reader) throws(AnimatedImageError) in
-          if let fetch = reader.fetch(for: index) { return Step.lacking(fetch) }
-          do throws(AnimatedImageError) {
-            return .done(try reader.frame(at: index) { flag.isRaised })
-          } catch {
-            // Either the replay is longer than expected, or bytes have been dropped in the meantime.
-            guard error.code == .bytesMissing else { throw error }
-            return .lacking(reader.fetch(for: index) ?? { nil })
-          }
+      let step = try await value { (reader, flag) throws(AnimatedImageError) in
+        if let fetch = reader.fetch(for: index) { return Step.lacking(fetch) }
+        do throws(AnimatedImageError) {
+          return .done(try reader.frame(at: index) { flag.isRaised })
+        } catch {
+          // Either the replay is longer than expected, or bytes have been dropped in the meantime.
+          guard error.code == .bytesMissing else { throw error }
+          return .lacking(reader.fetch(for: index) ?? { nil })
         }
       }
       switch step {

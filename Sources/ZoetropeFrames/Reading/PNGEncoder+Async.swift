@@ -10,7 +10,7 @@ extension PNGEncoder {
   public static func encode(
     _ bitmap: Bitmap, effort: EncodingEffort = .balanced, metadata: AnimationMetadata? = nil
   ) async throws(AnimatedImageError) -> [UInt8] {
-    try await DecodeThreads.shared.value { _ throws(AnimatedImageError) in
+    try await DecodeThreads.shared.valueUnlessCancelled { () throws(AnimatedImageError) in
       try PNGEncoder(effort: effort, metadata: metadata).encode(bitmap)
     }
   }

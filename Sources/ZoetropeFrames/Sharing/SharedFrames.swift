@@ -184,14 +184,16 @@ public final class SharedFrames: Sendable {
   ///
   /// For a ``StreamedImage``, this method waits until the frame has arrived.
   ///
-  /// - Throws: ``AnimatedImageError/Code/parameter`` if no frame has this index; the errors of decoding;
-  ///   ``AnimatedImageError/Code/cancelled``, never `CancellationError`, if the task is cancelled before the frame is
-  ///   decoded.
+  /// - Throws: ``AnimatedImageError/Code/parameter`` if no frame has this index, or the error with which a stream
+  ///   failed before the frame arrived; the errors of decoding; ``AnimatedImageError/Code/cancelled``, never
+  ///   `CancellationError`, if the task is cancelled before the frame is decoded.
   public func frame(at index: Int) async throws(AnimatedImageError) -> CompositedFrame {
     if let arrivals, index >= 0, await !arrivals.waitForFrame(index) {
       throw AnimatedImageError(.cancelled, "stopped while waiting for a frame", frameIndex: index)
     }
     guard index >= 0, index < list.count else {
+      // A stream that failed before the frame arrived says why.
+      if index >= 0, let error = arrivals?.arrival(after: .max).error { throw error }
       throw .noFrame(index, of: list.count)
     }
     let user = beginCall()

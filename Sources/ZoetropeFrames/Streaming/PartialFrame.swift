@@ -56,10 +56,8 @@ extension StreamedImage {
       throw AnimatedImageError(.cancelled, "stopped before decoding", format: format)
     }
     guard let reader = core.partialReader() else { return nil }
-    return try await DecodeThreads.shared.value { flag throws(AnimatedImageError) in
-      try reader.withReader { (reader) throws(AnimatedImageError) in
-        try reader.next(rendering) { flag.isRaised }
-      }
+    return try await reader.value { (reader, flag) throws(AnimatedImageError) in
+      try reader.next(rendering) { flag.isRaised }
     }
   }
 }

@@ -36,7 +36,8 @@ public final class StreamedImage: AnimationSource {
   ///   - storage: The place where the bytes are kept. Default: up to 16 MiB in memory, the rest in a file.
   /// - Throws: `notAnImage`, `truncated`, `malformed`, `unsupported`, `noFrames` or `limitExceeded` if the stream ends
   ///   before the size of the canvas is known; the errors of `chunks`, wrapped as `io` unless they are an
-  ///   ``AnimatedImageError``; `cancelled`, never `CancellationError`, if the task is cancelled.
+  ///   ``AnimatedImageError`` with another code than `cancelled`; `cancelled`, never `CancellationError`, if the task
+  ///   is cancelled.
   public convenience init<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks, options: DecodingOptions = .init(), storage: StreamStorage = .init()
   ) async throws(AnimatedImageError)
@@ -82,12 +83,14 @@ public final class StreamedImage: AnimationSource {
         if Task.isCancelled { break }
         if try await core.receive(chunk as? [UInt8] ?? Array(chunk)) { break }
       }
-    } catch let error as AnimatedImageError {
-      reason = error.code == .cancelled ? .cancelled : .failed(error)
-    } catch is CancellationError {
-      reason = .cancelled
+    } catch let error as AnimatedImageError where error.code != .cancelled {
+      reason = .failed(error)
     } catch {
-      reason = .failed(AnimatedImageError(.io, "the stream failed: \(error)"))
+      // If nobody cancelled this stream, the cancellation is that of work that the sequence shares with others.
+      let isCancellation = error is CancellationError || error is AnimatedImageError
+      reason =
+        isCancellation && Task.isCancelled
+        ? .cancelled : .failed(AnimatedImageError(.io, "the stream failed: \(error)"))
     }
     // A sequence may end without an error when its task is cancelled.
     if Task.isCancelled, reason == nil { reason = .cancelled }

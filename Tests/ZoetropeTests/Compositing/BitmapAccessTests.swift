@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import Testing
 import Zoetrope
@@ -140,6 +141,24 @@ import ZoetropeTestSupport
     }.value
     #expect(codes == [.cancelled, .cancelled])
     #expect(source.count == 0)
+  }
+
+  @Test func `a static image is not waited for once the task is cancelled`() async throws {
+    let begun = TaskGate()
+    let end = DispatchSemaphore(value: 0)
+    // However this test ends, the read does.
+    defer { end.signal() }
+    let source = CountingSource(Self.hiddenStatic) { _ in
+      begun.open()
+      end.wait()
+      end.signal()
+    }
+    let image = try source.open()
+    let task = Task { try await image.staticBitmap() }
+    await begun.wait()
+    task.cancel()
+    let error = await #expect(throws: AnimatedImageError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
   }
 
   @Test func `a sequence that is cancelled while it decodes ends before the next frame`()

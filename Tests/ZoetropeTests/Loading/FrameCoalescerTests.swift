@@ -81,6 +81,43 @@ import Zoetrope
     #expect(coalescer.count == 0)
   }
 
+  private final class Token: Sendable {
+    let ends: Tally
+    init(_ ends: Tally) { self.ends = ends }
+    deinit { ends.add() }
+  }
+
+  @Test(arguments: [false, true])
+  func `a held run goes on without waiters, and its value is kept only if that is asked for`(
+    keepsValue: Bool
+  ) async throws {
+    let coalescer = FrameCoalescer<Int, Token>()
+    let (gate, ends) = (TaskGate(), Tally())
+    let asker = Task {
+      _ = try await coalescer.value(for: 1) { () async throws(AnimatedImageError) in
+        await gate.wait()
+        #expect(!Task.isCancelled)
+        return Token(ends)
+      }
+    }
+    await eventually { coalescer.waiterCount(for: 1) == 1 }
+    var release: (@Sendable () -> Void)? = coalescer.hold(1, keepsValue: keepsValue)
+    asker.cancel()
+    _ = await asker.result
+    gate.open()
+    await eventually { coalescer.count == 0 }
+    if keepsValue {
+      // Enough turns for the run's own task to end.
+      for _ in 0..<1000 { await Task.yield() }
+      #expect(ends.count == 0)
+    } else {
+      await eventually { ends.count == 1 }
+    }
+    release?()
+    release = nil
+    await eventually { ends.count == 1 }
+  }
+
   @Test func `one waiter that leaves gets its error at once and the others their value`()
     async throws
   {

@@ -128,6 +128,44 @@ import ZoetropeTestSupport
     #expect(loader.loadCount == 0)
   }
 
+  @Test func `a cancellation that is not that of the load is a failure`() async throws {
+    let fetched = await phases(loader.phases(for: 1) { _ in throw CancellationError() })
+    #expect(fetched.last?.error?.code == .io)
+    let shared = await phases(
+      loader.phases(for: 2) { _ in throw AnimatedImageError(.cancelled, "elsewhere") })
+    #expect(shared.last?.error?.code == .io)
+    let opened = await phases(
+      loader.phases(for: 3) { () async throws -> AsyncStream<[UInt8]> in throw CancellationError() }
+    )
+    #expect(opened.last?.error?.code == .io)
+    // A stream that has shown something ends as one that failed, not as one that was stopped.
+    let (chunks, producer) = AsyncThrowingStream.makeStream(of: [UInt8].self)
+    producer.yield(bytes(before: 2))
+    let stream = try await StreamedImage(chunks)
+    producer.finish(throwing: CancellationError())
+    #expect(await stream.waitUntilEnded()?.error?.code == .io)
+    let error = await #expect(throws: AnimatedImageError.self) { try await stream.bitmap(at: 5) }
+    #expect(error?.code == .io)
+    // Nobody but the user cancels this one.
+    let (others, continuation) = AsyncThrowingStream.makeStream(of: [UInt8].self)
+    let open = Task { try await StreamedImage(others) }
+    open.cancel()
+    let stopped = await #expect(throws: AnimatedImageError.self) { _ = try await open.value }
+    #expect(stopped?.code == .cancelled)
+    continuation.finish()
+  }
+
+  @Test func `a stream that is not complete is not said to be`() async throws {
+    for (count, isComplete) in [(bytes.count, true), (bytes(before: 2).count, false)] {
+      let part = Array(bytes[..<count])
+      let source = LoadSource.stream { options in
+        try await StreamedImage(Self.sequence([part]), options: options)
+      }
+      let opened = try await source.open(options: .init(), budget: budget) { _ in }
+      #expect(opened.isComplete == isComplete)
+    }
+  }
+
   @Test func `a load of the same name in the slot takes over the arriving image`() async throws {
     let slot = LoadSlot()
     let opened = Tally()

@@ -1,3 +1,4 @@
+import SystemPackage
 import TestRunning
 import Testing
 import Zoetrope
@@ -227,10 +228,16 @@ import ZoetropeTestSupport
       ranges.answer { try fault.answer($1) }
       let error = await #expect(throws: AnimatedImageError.self) { try await image.bitmap(at: 9) }
       #expect(error?.code == (fault == .quota ? .limitExceeded : .io))
-      #expect(error?.byteOffset == range.lowerBound)
+      #expect(error?.byteOffset == range.lowerBound && error?.frameIndex == 9)
       #expect(error?.detail.contains(fault.detail(of: range.count)) == true)
       #expect(error?.detail.contains("\(range)") == true)
     }
+    // The system's error of a reader stays known.
+    ranges.answer { _, _ in
+      throw AnimatedImageError(.io, "reset", systemError: .connectionReset)
+    }
+    let reset = await #expect(throws: AnimatedImageError.self) { try await image.bitmap(at: 9) }
+    #expect(reset?.systemError == .connectionReset)
     ranges.answer(with: nil)
     #expect(try await image.bitmap(at: 9) == FrameReader(whole).frame(at: 9).bitmap)
     // So does opening.
@@ -304,6 +311,20 @@ import ZoetropeTestSupport
       // Bytes read ahead that the cache could not keep are read again.
       #expect(ranges.readByteCount <= 2 * bytes.count)
     }
+  }
+
+  @Test func `under a low limit of memory the stretches are shorter`() async throws {
+    var options = DecodingOptions()
+    options.limits.liveBytes = 1 << 20
+    let bytes = Self.dependent(frameCount: 60, dataBytes: 50_000)
+    let whole = try AnimatedImage(bytes: bytes, options: options)
+    let ranges = CountedRanges(bytes)
+    let image = try await RemoteImage(
+      reading: ranges, index: ImageIndex(of: whole), options: options,
+      remoteOptions: RemoteOptions(byteLimit: 0, readAheadByteCount: 0), budget: budget)
+    #expect(try await image.bitmap(at: 59) == FrameReader(whole).frame(at: 59).bitmap)
+    #expect(ranges.reads.allSatisfy { $0.count <= 1 << 20 })
+    #expect(ranges.reads.count < 12)
   }
 
   /// Frames with a transparent colour, which need all frames before them.

@@ -1,3 +1,4 @@
+import Dispatch
 import TestRunning
 import Testing
 import Zoetrope
@@ -188,6 +189,39 @@ import ZoetropeTestSupport
     producer.yield(Array(recipe.bytes[half...]))
     #expect(await stream.waitUntilEnded() == .complete)
     #expect(try await stream.partialFrame() == nil)
+  }
+
+  // One of the threads is held up by the first call.
+  @Test(.enabled(if: DecodeThreads.processorCount > 1))
+  func `calls that wait for a reader hold up no thread, and can be cancelled`() async throws {
+    let lent = Lent(5)
+    let (begun, end) = (TaskGate(), DispatchSemaphore(value: 0))
+    // However this test ends, the first call does.
+    defer { end.signal() }
+    let first = Task {
+      try await lent.value { (reader: Int, _: CancelFlag) throws(AnimatedImageError) -> Int in
+        begun.open()
+        end.wait()
+        return reader
+      }
+    }
+    await begun.wait()
+    let others = (0..<2 * DecodeThreads.processorCount + 2).map { number in
+      Task {
+        try await lent.value { (_: Int, _: CancelFlag) throws(AnimatedImageError) -> Int in number }
+      }
+    }
+    await eventually { lent.waitingCount == others.count }
+    let free = try await DecodeThreads.shared.value { (_) throws(AnimatedImageError) in 7 }
+    #expect(free == 7)
+    others[0].cancel()
+    let error = await #expect(throws: AnimatedImageError.self) { _ = try await others[0].value }
+    #expect(error?.code == .cancelled)
+    end.signal()
+    #expect(try await first.value == 5)
+    for (number, other) in others.enumerated().dropFirst() {
+      #expect(try await other.value == number)
+    }
   }
 
   @Test func `a frame past the limit of memory is refused before it is drawn`() async throws {

@@ -277,6 +277,35 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: [1, 64, .max])
+  func `frames before a limit keep their bytes`(chunk: Int) async throws {
+    let film = DeltaGIF.make(width: 24, height: 20, frameCount: 4, patch: 24)
+    let sink = MemorySink()
+    try await AnimatedImage(bytes: film).reencode(to: sink)
+    for bytes in [film, sink.bytes] {
+      let whole = try AnimatedImage(bytes: bytes)
+      let reader = FrameReader(whole)
+      let expected = try (0..<2).map { _ in try #require(try reader.next()).bitmap }
+      for limit in [\DecodingLimits.frameCount, \.pixelsPerPlay] {
+        var options = DecodingOptions()
+        options.limits[keyPath: limit] = limit == \.frameCount ? 2 : 2 * 24 * 20
+        let core = StreamCore(options: options, storage: .init())
+        var failure: AnimatedImageError?
+        do {
+          for start in stride(from: 0, to: bytes.count, by: min(chunk, bytes.count)) {
+            _ = try await core.receive(Array(bytes[start...].prefix(chunk)))
+          }
+        } catch { failure = error }
+        #expect(failure?.code == .limitExceeded)
+        core.settle(failure.map { .failed($0) })
+        let image = try #require(core.image)
+        #expect(image.frames == Array(whole.frames[..<2]))
+        let kept = FrameReader(image)
+        for bitmap in expected { #expect(try kept.next()?.bitmap == bitmap) }
+      }
+    }
+  }
+
   @Test func `a byte that begins no block ends the stream as truncated`() async throws {
     let bytes = GIFPieces.header + GIFPieces.frame() + [0x77] + GIFPieces.frame() + [0x3b]
     let stream = try await StreamedImage(Self.sequence([bytes]))
