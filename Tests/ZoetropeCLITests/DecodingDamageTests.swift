@@ -1,3 +1,4 @@
+import Foundation
 import SystemPackage
 import Testing
 import Zoetrope
@@ -32,6 +33,23 @@ import ZoetropeTestSupport
         of: image, input: InputFile("cat"), ProgressReporter(style: .none))
       #expect(checked.damage == image.damage)
       #expect(checked.damage.count { $0.kind == .cutFrame } == 1)
+    }
+  }
+
+  @Test func `check decodes a static image that is not a frame`() throws {
+    let path = FixtureLibrary().root + "/APNG/static-hidden.png"
+    var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    let start = try #require(Data(bytes).range(of: Data("IDAT".utf8))).upperBound
+    let intact = try AnimatedImage(bytes: bytes)
+    #expect(intact.staticImage != nil)
+    bytes[start + 2] = 0xff
+    let image = try AnimatedImage(bytes: bytes)
+    #expect(image.damage.isEmpty)
+    for (image, isDamaged) in [(intact, false), (image, true)] {
+      let report = try DamageReport(
+        of: image, input: InputFile("cat"), ProgressReporter(style: .none))
+      #expect(report.hasLosses == isDamaged)
+      #expect(report.damage.allSatisfy { $0.frameIndex == nil && $0.byteOffset >= start - 8 })
     }
   }
 

@@ -237,6 +237,15 @@ import Zoetrope
       let cut = try tool.run("check", "--json", "cut.gif")
       #expect(cut.status == 1)
       #expect(try JSONLine.one(cut.output)["status"] == "damaged")
+      // All that a service asks of an upload, in one pass, with the names and values of info.
+      let checked = try JSONLine.one(tool.run("check", "--json", "cat.gif").output)
+      let info = try JSONLine.one(tool.run("info", "--json", "cat.gif").output)
+      for name in ["format", "byte_count", "width", "height", "frame_count", "duration_ms"] {
+        #expect(checked[name] != .missing && checked[name] == info[name], "\(name)")
+      }
+      for name in ["plays", "forever"] {
+        #expect(checked[name] != .missing && checked[name] == info["loop"][name], "\(name)")
+      }
       #expect(try tool.run("check", "--strict", "cut.gif").status == 6)
       #expect(try tool.run("extract", "cut.gif", "-o", "o/", "--damage", "strict").status == 6)
     }

@@ -16,8 +16,10 @@ struct CheckCommand: ZoetropeSubcommand {
 
       If a finding occurs several times, it is shown once, with the number of the others; --json \
       lists each occurrence. Results are printed as soon as a file is done. --json prints one line \
-      of JSON per file, in order (schema zoetrope.check/3). For a file that cannot be decoded, the \
-      object has an "error" with "code", "message", "byte_offset" and "frame".
+      of JSON per file, in order (schema zoetrope.check/3), with the size in bytes and in pixels, \
+      the number of frames, the plays and the duration, as info prints them with browser timing. \
+      For a file that cannot be decoded, the object has an "error" with "code", "message", \
+      "byte_offset" and "frame".
 
       EXAMPLES:
         zoetrope check upload.gif --limits strict
@@ -66,9 +68,10 @@ struct DamageReport {
   static let schema = "zoetrope.check/3"
 
   let input: InputFile
-  let format: AnimationFormat
-  let frameCount: Int
+  let image: AnimatedImage
   let damage: [Damage]
+
+  var frameCount: Int { image.frames.count }
 
   /// Creates the report by decoding every frame of `image`.
   init(
@@ -85,13 +88,16 @@ struct DamageReport {
         count += 1
         progress.update((count, nil))
       }
+      // The picture that programs without animation support show is not among the frames of every APNG.
+      if Signals.ending == nil, let item = try StoredFrameReader(image).staticImage()?.damage {
+        damage.add(item.inFrame(nil))
+      }
     } catch {
       throw CommandFailure(error, file: input.name, damage: image.options.damage)
     }
     if let failure = CommandFailure.interruption(file: input.name) { throw failure }
     self.input = input
-    format = image.format
-    frameCount = image.frames.count
+    self.image = image
     self.damage = image.damage + damage.items
   }
 
@@ -141,8 +147,15 @@ struct DamageReport {
     json.object {
       $0.field("schema", Self.schema)
       $0.field("file", input.fileName, base64Key: "file_base64")
-      $0.field("format", format.rawValue)
+      $0.field("format", image.format.rawValue)
+      $0.field("byte_count", image.byteCount)
+      $0.field("width", image.canvasSize.width)
+      $0.field("height", image.canvasSize.height)
       $0.field("frame_count", frameCount)
+      AnimationReport.write(image.playCount, to: &$0)
+      AnimationReport.writeDuration(
+        stored: image.frames.duration(.exact), shown: image.frames.duration(.browser), .browser,
+        to: &$0)
       $0.field("status", InputCondition(hasLosses: hasLosses).rawValue)
       $0.field("has_deviations", !damage.isEmpty)
       $0.array("damage") { for item in damage { AnimationReport.write(item, to: &$0) } }

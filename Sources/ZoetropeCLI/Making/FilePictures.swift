@@ -156,7 +156,7 @@ final class FilePictures: PictureSupply {
 
 extension Damage {
   /// Returns the same damage, but in frame `index`.
-  fileprivate func inFrame(_ index: Int?) -> Damage {
+  func inFrame(_ index: Int?) -> Damage {
     Damage(kind, detail, frameIndex: index, byteOffset: byteOffset, validRows: validRows)
   }
 }

@@ -88,17 +88,9 @@ extension AnimationReport {
       json.object("loop") { json in
         json.field("raw", image.storedLoopCount.map(Int.init))
         json.field("raw_present", image.storedLoopCount != nil)
-        if case .finite(let plays) = image.playCount {
-          json.field("plays", plays)
-        } else {
-          json.field("plays", Int?.none)
-        }
-        json.field("forever", image.playCount == .indefinite)
+        Self.write(image.playCount, to: &json)
       }
-      json.object("duration_ms") {
-        $0.field("stored", storedDuration)
-        $0.field("shown", shownDuration)
-        $0.field("policy", policy.description)
+      Self.writeDuration(stored: storedDuration, shown: shownDuration, policy, to: &json) {
         if !policies.isEmpty {
           $0.object("by_policy") {
             for named in policies { $0.field(named.name, image.frames.duration(named.policy)) }
@@ -223,6 +215,31 @@ extension AnimationReport {
   /// Writes one item of damage as an object.
   static func write(_ damage: Damage, to json: inout JSONWriter) {
     json.object { writeFields(of: damage, to: &$0) }
+  }
+
+  /// Writes a number of plays as fields of the current object.
+  static func write(_ plays: PlayCount, to json: inout JSONWriter) {
+    if case .finite(let count) = plays {
+      json.field("plays", count)
+    } else {
+      json.field("plays", Int?.none)
+    }
+    json.field("forever", plays == .indefinite)
+  }
+
+  /// Writes the duration of one play as a field of the current object.
+  ///
+  /// - Parameter more: Writes further fields of the duration. Default: none.
+  static func writeDuration(
+    stored: Decimal, shown: Decimal, _ policy: DelayPolicy, to json: inout JSONWriter,
+    more: (inout JSONWriter) -> Void = { _ in }
+  ) {
+    json.object("duration_ms") {
+      $0.field("stored", stored)
+      $0.field("shown", shown)
+      $0.field("policy", policy.description)
+      more(&$0)
+    }
   }
 
   /// Writes one item of damage as fields of the current object.

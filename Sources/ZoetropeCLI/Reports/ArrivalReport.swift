@@ -43,11 +43,9 @@ struct ArrivalReport {
       json.field("bytes_received", progress?.byteCount)
       json.field("frame_count", frameCount)
       json.field("announced_frames", progress?.announcedFrameCount)
-      json.object("duration_ms") {
-        $0.field("stored", Decimal(stored.startTime(frameCount)))
-        $0.field("shown", Decimal(shown.startTime(frameCount)))
-        $0.field("policy", policy.description)
-      }
+      AnimationReport.writeDuration(
+        stored: Decimal(stored.startTime(frameCount)), shown: Decimal(shown.startTime(frameCount)),
+        policy, to: &json)
     }
   }
 }

@@ -214,7 +214,11 @@ extension OutputSchema {
     root: .either([
       .object(
         [schema(DamageReport.schema)] + file + [
-          SchemaField("format", formats), SchemaField("frame_count", .integer),
+          SchemaField("format", formats), SchemaField("byte_count", .integer),
+          SchemaField("width", .integer), SchemaField("height", .integer),
+          SchemaField("frame_count", .integer),
+          SchemaField("plays", .integer.orNull, "null when forever"),
+          SchemaField("forever", .boolean), SchemaField("duration_ms", duration),
           SchemaField("status", conditions), SchemaField("has_deviations", .boolean),
           SchemaField("damage", .array(of: .reference("damage"))),
         ]),
