@@ -131,10 +131,11 @@ public final class AnimationWriter: Sendable {
       for job in jobs { try queue.submit(job) }
       let written = try queue.finish()
       front.isFinished = true
+      let reducedCount = front.pipeline?.reducedCount ?? 0
       return WrittenAnimation(
         byteCount: written.bytes, frameCount: written.frames,
-        mergedCount: front.pipeline?.mergedCount ?? 0,
-        reducedCount: front.pipeline?.reducedCount ?? 0,
+        mergedCount: front.pipeline?.mergedCount ?? 0, reducedCount: reducedCount,
+        colorLimit: reducedCount > 0 ? options.colors.limit : nil,
         partialAlphaShare: front.pipeline?.partialAlphaShare ?? 0,
         hasExactDelays: front.pipeline?.hasExactDelays ?? true)
     }
@@ -206,7 +207,9 @@ public final class AnimationWriter: Sendable {
     }
     let encoder = try options.format.requireWritable().makeEncoder(request)
     let format: PixelFormat = encoder.isDeep ? .rgba16 : .rgba8
-    let share = options.share(canvas: format.cost(of: size), working: encoder.workingByteCount)
+    let share = options.share(
+      canvas: format.cost(of: size), working: encoder.workingByteCount,
+      keepsFirst: options.clearsForNextPlay && survey?.isOpaque != true && bitmap.hasClearPixels)
     queue.begin(encoder, threads: share.threads, window: share.window)
     var preparation = PicturePreparation(
       size: size, format: format, keepsHiddenColors: options.keepsHiddenColors)
@@ -234,13 +237,17 @@ extension AnimationWriterOptions {
   /// - Parameters:
   ///   - canvas: The number of bytes of one picture.
   ///   - working: The number of bytes that a thread needs besides the picture that it encodes.
-  func share(canvas: Int, working: Int) -> (threads: Int, window: Int) {
+  ///   - keepsFirst: Whether the first picture is kept until the end. Default: false.
+  func share(
+    canvas: Int, working: Int, keepsFirst: Bool = false
+  ) -> (threads: Int, window: Int) {
     let limit = max(memoryByteLimit ?? 8 * canvas + 16 << 20, 0)
     // The writer holds three canvases: the waiting frame, the appended one, and the canvas below them. It holds two
-    // more if colours are reduced (the original picture and the one shown), two more if short frames are merged, and
-    // one more with a tolerance.
+    // more if colours are reduced (the original picture and the one shown), two more if short frames are merged, one
+    // more with a tolerance, and perhaps the first picture.
     let held =
       3 + (reduction == nil ? 0 : 2) + (mergesShortFrames ? 2 : 0) + (tolerance > 0 ? 1 : 0)
+      + (keepsFirst ? 1 : 0)
     let room = max(limit - held * canvas, 0)
     let wanted = parallelism > 0 ? parallelism : DecodeThreads.processorCount
     let threads = max(1, min(wanted, room / (canvas + working)))

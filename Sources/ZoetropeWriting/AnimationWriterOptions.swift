@@ -50,9 +50,9 @@ public struct AnimationWriterOptions: Sendable {
   /// which is true of a pipe, the compressed frames of an APNG stay in memory until the end. A GIF does not contain the
   /// number.
   ///
-  /// If the number is set, identical frames are kept. If the number is set and the sink cannot be patched, a delay over
-  /// 65,535 s in an APNG causes the error ``AnimatedImageError/Code/unwritable``, because the delay would take several
-  /// frames.
+  /// If the number is set, identical frames and frames that are too short for browsers are kept. If the number is set
+  /// and the sink cannot be patched, a delay over 65,535 s in an APNG causes the error
+  /// ``AnimatedImageError/Code/unwritable``, because the delay would take several frames.
   public var frameCount: Int?
   /// The number of bytes that the writer may hold besides the output. Default: nil, which means eight canvases plus 16
   /// MiB. With a lower limit, fewer threads encode.
@@ -116,6 +116,12 @@ public struct AnimationWriterOptions: Sendable {
   package var mergesShortFrames: Bool {
     format.writable?.countsCentiseconds == true && timing == .browser && identicalFrames == .merge
       && frameCount == nil
+  }
+
+  /// Whether the last frame may have to clear pixels for the first frame of the next play, because only the disposal of
+  /// a frame can make pixels transparent.
+  var clearsForNextPlay: Bool {
+    format.writable?.framesCanClear == false && playCount != .once
   }
 
   /// How colours are reduced, or nil if they are not reduced.

@@ -14,6 +14,9 @@ struct FramePipeline: Sendable {
   /// The number of examined pixels that were partly transparent.
   private var partialCount = 0
   private var placer: FramePlacer
+  /// The first picture, if it is shown again after the last one and has transparent pixels that the last frame may have
+  /// to clear.
+  private var first: Bitmap?
   private var delays = FractionDelays()
   /// Rounds delays to centiseconds. Nil for a format that stores delays as fractions.
   private var centiseconds: RoundedDelays?
@@ -84,6 +87,7 @@ struct FramePipeline: Sendable {
       mergedCount += 1
       return []
     }
+    if pending == nil, options.clearsForNextPlay, picture.hasClearPixels { first = picture }
     let trial = trial
     let placed = try placer.add(picture, changes: changes) { (work) throws(AnimatedImageError) in
       try trial?.encode(work, isCancelled: isCancelled).bytes.count ?? work.estimatedCost
@@ -140,7 +144,7 @@ struct FramePipeline: Sendable {
     }
     mergedCount += frameCount - placedCount
     placedCount = frameCount
-    if let placed = placer.finish() { left += try jobs(placed) }
+    if let placed = placer.finish(loopingTo: first) { left += try jobs(placed) }
     return left
   }
 

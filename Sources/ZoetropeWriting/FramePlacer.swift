@@ -79,9 +79,23 @@ package struct FramePlacer: Sendable {
   }
 
   /// Returns the last frame, which is now placed, or nil if there was no frame.
-  package mutating func finish() -> Placed? {
+  ///
+  /// - Parameter first: The first picture if it follows the last one, or nil if the animation is played once. A player
+  ///   that does not clear the canvas between plays draws this picture on the canvas that the last frame leaves, so the
+  ///   last frame is disposed of if pixels have to become transparent and its colours allow that.
+  package mutating func finish(loopingTo first: Bitmap?) -> Placed? {
     defer { last = nil }
-    return last
+    guard var placed = last, let first, !framesCanClear else { return last }
+    let lost = placed.work.picture.pixelsLost(to: first)
+    let rect = placed.work.rect.union(lost)
+    if !lost.isEmpty,
+      rect == placed.work.rect
+        || ColorReducer.fits(placed.work.picture, from: placed.work.base, in: rect)
+    {
+      placed.work.rect = rect
+      placed.disposal = .background
+    }
+    return placed
   }
 
   /// Returns the frame that draws `picture` on `base`. If both are equal, the frame is a single pixel that changes

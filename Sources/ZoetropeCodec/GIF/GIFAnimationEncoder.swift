@@ -4,12 +4,12 @@ internal import Synchronization
 /// be partly transparent.
 ///
 /// The global colour table is the one that the request contains, if any. Otherwise it consists of all opaque colours of
-/// the animation, if a survey found at most 255 of them. A frame with a colour that is not in the global table has a
-/// local table.
+/// the animation, if a survey found at most 255 of them, or 256 and no transparent pixel. A frame with a colour that is
+/// not in the global table has a local table.
 struct GIFAnimationEncoder: AnimationEncoding {
   private let request: AnimationRequest
   /// The colours of the global table, or an empty array if there is no global table. A table made from a survey is
-  /// padded to a power of two, and has at least one entry that no pixel uses.
+  /// padded to a power of two. It has at least one entry that no pixel uses, unless there are 256 colours.
   private let table: [UInt32]
   /// Whether every further frame is written with a graphic control. Some players draw a frame without a graphic control
   /// as if it had the control of the previous frame.
@@ -49,12 +49,12 @@ struct GIFAnimationEncoder: AnimationEncoding {
     if let survey = request.survey, let found = survey.colors {
       colors = found.filter { color in color >> 24 == 255 }
     }
-    // The table also needs one index for unchanged pixels.
-    guard (1...255).contains(colors.count) else {
+    // The table also needs one index for unchanged pixels, unless each frame can draw all pixels of its rectangle.
+    guard (1...(request.survey?.isOpaque == true ? 256 : 255)).contains(colors.count) else {
       table = []
       return
     }
-    let count = 1 << (Int.bitWidth - colors.count.leadingZeroBitCount)
+    let count = min(1 << (Int.bitWidth - colors.count.leadingZeroBitCount), 256)
     table = colors + [UInt32](repeating: RGBA.black.word, count: count - colors.count)
   }
 

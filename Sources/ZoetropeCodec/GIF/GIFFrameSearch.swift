@@ -238,9 +238,9 @@ package final class GIFFrameSearch {
       let limit = best.map { $0.count - bytes.count } ?? .max
       guard limit > 0 else { return }
       let (first, second) = indices(attempt.way)
-      let wasFull = try search(attempt, first, second, limit, &bytes, isCancelled)
-      if wasFull != nil, best.map({ bytes.count < $0.count }) ?? true { best = bytes }
-      guard wasFull ?? true, depth == .all, !attempt.rule.keepsFullTable else { return }
+      let result = try search(attempt, first, second, limit, &bytes, isCancelled)
+      if !result.isTooLong, best.map({ bytes.count < $0.count }) ?? true { best = bytes }
+      guard result.wasFull, depth == .all, !attempt.rule.keepsFullTable else { return }
       attempt.rule.keepsFullTable = true
     }
   }
@@ -348,12 +348,12 @@ package final class GIFFrameSearch {
     )
   }
 
-  /// Encodes pixels and appends the data to `bytes`. Returns whether the table of phrases became full, or nil if the
+  /// Encodes pixels and appends the data to `bytes`. Returns whether the table of phrases became full, and whether the
   /// data is longer than `limit`.
   private func search(
     _ attempt: Attempt, _ first: [UInt8], _ second: [UInt8], _ limit: Int,
     _ bytes: inout [UInt8], _ isCancelled: () -> Bool
-  ) throws(AnimatedImageError) -> Bool? {
+  ) throws(AnimatedImageError) -> (wasFull: Bool, isTooLong: Bool) {
     try search.append(
       first.rawBytes, or: second.rawBytes, minimumCodeSize: attempt.codeSize, attempt.rule,
       limit: limit, to: &bytes, isCancelled: isCancelled)

@@ -134,6 +134,9 @@ struct LZWCodeWriter {
     unsafe base = chunk.baseAddress
   }
 
+  /// The number of bytes that wait in the chunk, without the lengths of their sub-blocks.
+  var pendingByteCount: Int { position }
+
   /// Whether ``drain(into:)`` must be called before more codes are added. This is the case if two more codes, of at
   /// most 24 bits in total, may fill the chunk.
   @inline(__always) var isFull: Bool { position >= Self.chunkSize &- 4 }

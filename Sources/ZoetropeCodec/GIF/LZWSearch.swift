@@ -36,9 +36,9 @@ package final class LZWSearch {
 
   private static let slotBits = 13
   private static let codeLimit = 4096
-  /// The number of pixels between two checks for cancellation. Compressing this many pixels takes about twenty
-  /// milliseconds.
-  private static let stretch = 1 << 18
+  /// The number of pixels between two checks of the limit and for cancellation. Compressing this many pixels takes one
+  /// or two milliseconds.
+  private static let stretch = 1 << 14
   /// The parameters of the test that decides whether a full table is kept. After every `window` codes, the mean phrase
   /// length is compared with the best mean so far. The table is cleared if the ratio of the two is below `worst`. On
   /// the frames of real animations, results with windows of 64 to 512 codes and ratios from 0.8 to 0.95 differ by 1 %.
@@ -67,13 +67,13 @@ package final class LZWSearch {
   ///   - indices: For each pixel, the index to try first.
   ///   - others: For each pixel, an alternative index, or the same index again if there is no alternative.
   /// - Precondition: Every index is below `1 << minimumCodeSize`.
-  /// - Returns: Whether the table became full, or nil if the data is too long. In the latter case `target` is
-  ///   incomplete.
+  /// - Returns: Whether the table became full, and whether the data is too long, in which case `target` is incomplete.
+  ///   If the table was not full when the limit was passed, keeping a full table would change nothing.
   /// - Throws: `cancelled` once `isCancelled` returns true.
   package func append(
     _ indices: borrowing RawSpan, or others: borrowing RawSpan, minimumCodeSize: Int, _ rule: Rule,
     limit: Int, to target: inout [UInt8], isCancelled: () -> Bool = { false }
-  ) throws(AnimatedImageError) -> Bool? {
+  ) throws(AnimatedImageError) -> (wasFull: Bool, isTooLong: Bool) {
     let count = indices.byteCount
     precondition((2...8).contains(minimumCodeSize) && count > 0 && others.byteCount == count)
     precondition(IndexedBlitter.greatestIndex(in: indices) < 1 << minimumCodeSize)
@@ -84,13 +84,12 @@ package final class LZWSearch {
     state.clear()
     unsafe memset(table.baseAddress, 0, table.byteCount)
     state.start = Int(indices[0])
-    var stop = 0
     while state.place < count {
-      if stop > 0, isCancelled() {
+      if isCancelled() {
         throw AnimatedImageError(.cancelled, "stopped while compressing a frame", format: .gif)
       }
-      if target.count > end { return nil }
-      stop = min(count, state.place + Self.stretch)
+      if target.count + state.writer.pendingByteCount > end { return (state.wasFull, true) }
+      let stop = min(count, state.place + Self.stretch)
       unsafe indices.withUnsafeBytes { first in
         unsafe others.withUnsafeBytes { second in
           let pixels = unsafe Pixels(first: first, second: second)
@@ -102,7 +101,7 @@ package final class LZWSearch {
       }
     }
     state.end(into: &target)
-    return state.wasFull
+    return (state.wasFull, false)
   }
 
   /// The two possible indices of each pixel.

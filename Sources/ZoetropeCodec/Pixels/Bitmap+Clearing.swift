@@ -40,4 +40,17 @@ extension Bitmap {
     guard left < right else { return .empty }
     return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
   }
+
+  /// Whether any pixel is fully transparent. Only RGBA is examined; the result is false for other formats.
+  package var hasClearPixels: Bool {
+    guard [.rgba8, .rgba16].contains(format) else { return false }
+    let (step, alpha) = format == .rgba16 ? (8, 6) : (4, 3)
+    return (0..<height).contains { y in
+      let row = row(y)
+      return (0..<width).contains { x in
+        step == 8
+          ? row.load(UInt16.self, at: x &* step &+ alpha) == 0 : row[x &* step &+ alpha] == 0
+      }
+    }
+  }
 }

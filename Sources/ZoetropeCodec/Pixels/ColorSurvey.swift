@@ -13,7 +13,7 @@ public struct ColorSurvey: Sendable {
   /// Whether every pixel is grey.
   private(set) var isGrey = true
   /// Whether every pixel is opaque.
-  private(set) var isOpaque = true
+  package private(set) var isOpaque = true
   /// Whether every pixel is either opaque or transparent black.
   private(set) var isOpaqueOrClear = true
   /// Whether every sample fits in 8 bits.
@@ -154,7 +154,10 @@ public struct ColorSurvey: Sendable {
     guard let colors, isOpaqueOrClear || reduction.keepsAlpha else { return false }
     // In an APNG, a palette need not have an entry for transparent pixels.
     if reduction.keepsAlpha, reduction.limit == 256 { return true }
-    return colors.count { $0 != 0 } < reduction.limit
+    let count = colors.count { $0 != 0 }
+    // If every pixel is opaque, frames can draw their unchanged pixels again instead of leaving them out. With a lower
+    // limit, the table would need twice as many entries for the index of unchanged pixels.
+    return count < reduction.limit || count == 256 && isOpaque && !reduction.keepsAlpha
   }
 
   /// The lowest colour that no opaque pixel has, as a word without alpha, or nil if opaque pixels have every colour.

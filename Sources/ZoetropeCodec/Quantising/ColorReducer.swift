@@ -12,6 +12,8 @@ package struct ColorReducer: Sendable {
   }
 
   private let reduction: ColorReduction
+  /// Whether every pixel of the animation is known to be opaque.
+  private let isOpaque: Bool
   /// Polled for each row, because mapping the pixels of a large picture takes seconds.
   private let isCancelled: @Sendable () -> Bool
   /// The palette of the whole animation, or nil until it is known.
@@ -38,6 +40,7 @@ package struct ColorReducer: Sendable {
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {
     self.reduction = reduction
+    isOpaque = survey?.isOpaque ?? false
     self.isCancelled = isCancelled
     if let histogram = survey?.histogram, !histogram.isEmpty {
       common = mapper(histogram)
@@ -80,6 +83,9 @@ package struct ColorReducer: Sendable {
   ) throws(AnimatedImageError) -> Reduced {
     let all = PixelRect(picture.size)
     var area = changed.map { $0.intersection(all) } ?? all
+    // A picture whose rectangle is drawn twice counts once.
+    let counted = reducedCount
+    defer { reducedCount = min(reducedCount, counted + 1) }
     guard let before = wanted, let canvas = shown else {
       let result = try fits(picture, from: nil, in: all) ? picture : redrawn(picture, area: all)
       (wanted, shown) = (picture, result)
@@ -111,13 +117,14 @@ package struct ColorReducer: Sendable {
 
   /// Returns whether the pixels of `area` that differ from `before` can be written without reducing their colours.
   ///
-  /// Only a frame that covers the canvas may have 256 colours: another one needs an index for unchanged pixels if its
-  /// rectangle grows, which happens if pixels outside it become transparent in the next picture.
+  /// Only a frame that covers the canvas, or one of an opaque animation, may have 256 colours: another one needs an
+  /// index for unchanged pixels if its rectangle grows, which happens if pixels outside it become transparent in the
+  /// next picture.
   private func fits(_ picture: Bitmap, from before: Bitmap?, in area: PixelRect) -> Bool {
     guard reduction.colors == .automatic else { return false }
     let (colors, hasOthers) = Self.distinctColors(picture, from: before, in: area)
     return colors.count < 256
-      || colors.count == 256 && !hasOthers && area == PixelRect(picture.size)
+      || colors.count == 256 && !hasOthers && (isOpaque || area == PixelRect(picture.size))
   }
 
   /// Returns whether a frame can contain the pixels of `area` that differ from `before`. It can if these pixels have at

@@ -136,13 +136,13 @@ extension AnimatedImage {
     }
     if format == .png { return nil }
     guard !damage.contains(where: { !$0.kind.isTolerated }) else { return nil }
-    if let loss = try firstLoss(isCancelled) {
-      found = [loss]
-      return nil
-    }
     switch format {
     case .gif:
       let recoding = try GIFRecoding(self, options, isCancelled)
+      if let loss = recoding.loss {
+        found = [loss]
+        return nil
+      }
       for way in recoding.ways(effort: options.effort) {
         if way.isFallback, best?.isExact == true { continue }
         try attempt(isExact: !way.usesTolerance) { (sink) throws(AnimatedImageError) in
@@ -150,6 +150,10 @@ extension AnimatedImage {
         }
       }
     case .apng:
+      if let loss = try firstLoss(isCancelled) {
+        found = [loss]
+        return nil
+      }
       // Decoders that blend with 8 bits would show other pictures if the result of blending with 16 bits were stored.
       if header.isDeep, frames.dropFirst().contains(where: { $0.blend == .over }) { break }
       var image = self

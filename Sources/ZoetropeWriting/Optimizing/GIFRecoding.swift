@@ -7,6 +7,8 @@ struct GIFRecoding {
   /// A global table of the colours of all changed pixels, or nil if there are too many. If the table is not complete,
   /// it has the colours of some frames only.
   private let colors: (table: [UInt32], isComplete: Bool)?
+  /// The first damage that costs a frame pixels, or nil if there is none. A file with such damage must not be written.
+  let loss: Damage?
 
   /// One way to write the file.
   struct Way: Hashable {
@@ -37,7 +39,7 @@ struct GIFRecoding {
       }
     }
     self.extensions = extensions
-    colors = try Self.colors(of: image, partial: options.effort == .small, isCancelled)
+    (colors, loss) = try Self.colors(of: image, partial: options.effort == .small, isCancelled)
   }
 
   /// Returns the ways to try, in order.
@@ -84,31 +86,34 @@ struct GIFRecoding {
 
   /// Returns a table of the colours of all frames. If there are more than 256 colours, returns nil or, if `partial` is
   /// true, a table without the new colours of each frame that does not fit. Returns nil in any case if the changed
-  /// pixels of a single frame have more than 256 colours.
+  /// pixels of a single frame have more than 256 colours. Also returns the first damage that costs pixels.
   ///
   /// The colours are in the order of ``ColorSets/order(isCancelled:)``.
   private static func colors(
     of image: AnimatedImage, partial: Bool, _ isCancelled: @Sendable () -> Bool
-  ) throws(AnimatedImageError) -> (table: [UInt32], isComplete: Bool)? {
+  ) throws(AnimatedImageError) -> ((table: [UInt32], isComplete: Bool)?, loss: Damage?) {
     let reader = FrameReader(image.decoded(keeping16Bit: false))
     var changed = FrameColors()
-    var sets = ColorSets()
+    var sets: ColorSets? = ColorSets()
     var isComplete = true
     var last: Bitmap?
     for index in image.frames.indices {
       let frame = try reader.frame(at: index, isCancelled: isCancelled)
+      if let damage = frame.damage, !damage.kind.isTolerated { return (nil, damage) }
+      // Without a table, the other frames are decoded for their damage alone.
+      guard sets != nil else { continue }
       let picture = frame.bitmap
       let area = index == 0 ? PixelRect(picture.size) : frame.dirtyRect
-      guard let found = changed.required(by: FrameWork(picture: picture, base: last, rect: area))
-      else { return nil }
+      let found = changed.required(by: FrameWork(picture: picture, base: last, rect: area))
       last = picture
-      if !sets.add(found, area: area.size.area) {
-        guard partial else { return nil }
-        isComplete = false
-      }
+      if let found, sets?.add(found, area: area.size.area) == true { continue }
+      isComplete = false
+      if found == nil || !partial { sets = nil }
     }
-    let table = try sets.order(isCancelled: isCancelled)
-    return table.isEmpty ? nil : (table, isComplete)
+    guard let table = try sets?.order(isCancelled: isCancelled), !table.isEmpty else {
+      return (nil, nil)
+    }
+    return ((table, isComplete), nil)
   }
 
   // MARK: Writing
@@ -188,18 +193,14 @@ struct GIFRecoding {
       }
       if let placed { try submit(index == 1 ? first(placed) : placed) }
     }
-    guard var last = placer.finish() else { return }
-    if image.frames.count == 1 { last = first(last) }
-    if image.frames.last?.disposal == .background, image.frames.count > 1 {
-      // A player that does not clear the canvas between plays draws the first frame on the canvas that the last frame
-      // leaves.
-      let lost = try last.work.picture.pixelsLost(to: pictures.composite(0))
-      if !lost.isEmpty {
-        last.work.rect = last.work.rect.union(lost)
-        last.disposal = .background
-      }
+    let loops = image.frames.last?.disposal == .background && image.frames.count > 1
+    let next = loops ? try pictures.composite(0) : nil
+    guard let last = placer.finish(loopingTo: next) else { return }
+    if let next, last.disposal != .background, !last.work.picture.pixelsLost(to: next).isEmpty {
+      // The source's disposal matters to players that do not clear the canvas between plays.
+      throw GIFFrameEncoder.tooManyColors
     }
-    try submit(last)
+    try submit(image.frames.count == 1 ? first(last) : last)
   }
 
   /// Returns the first frame with its final rectangle. The rectangle is the whole canvas, unless the source's first

@@ -89,6 +89,62 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `parts of 256 colours of an opaque film are kept`() throws {
+    var pixels = [UInt32](repeating: RGBA.black.word, count: 64 * 64)
+    let film = (0..<4).map { step in
+      for place in 0..<(step == 0 ? 0 : 256) {
+        let (x, y) = (place % 16 + 12 * step, place / 16 + 9)
+        pixels[y * 64 + x] =
+          RGBA(red: UInt8(place), green: UInt8(step * 50), blue: 9).word
+      }
+      let now = pixels
+      return Pictures.make(64, 64) { x, y in RGBA(word: now[y * 64 + x]) }
+    }
+    let (bytes, written) = try Self.write(film, hasSurvey: true)
+    #expect(written.reducedCount == 0 && written.colorLimit == nil)
+    #expect(try Self.pictures(bytes).map(Self.words) == film.map(Self.words))
+  }
+
+  @Test(arguments: [255, 256], [EncodingEffort.fast, .balanced, .small])
+  func `an opaque film of as many colours as a table has is kept, with one table`(
+    count: Int, effort: EncodingEffort
+  ) throws {
+    // All colours in the first picture, then a few changes, then all colours at once beside pixels that stay.
+    let film = (0..<5).map { step in
+      Pictures.make(24, 20) { x, y in
+        let isChanged = step < 4 ? (4..<7).contains(x) && y == step : x < 17
+        let number = y * 24 + x + (isChanged ? step : 0)
+        return RGBA(red: UInt8(number % count), green: 5, blue: 7)
+      }
+    }
+    for colors in [ColorPolicy.automatic, .limited(to: 256), .exact] {
+      let (bytes, written) = try Self.write(
+        film,
+        {
+          $0.colors = colors
+          $0.effort = effort
+        }, hasSurvey: true)
+      #expect(written.reducedCount == 0)
+      #expect(try Self.pictures(bytes).map(Self.words) == film.map(Self.words))
+      // The tables of pictures of few colours may be smaller than that of the file.
+      let frames = try AnimatedImage(bytes: bytes).frames
+      #expect(frames.allSatisfy { $0.localPaletteCount < 256 })
+    }
+  }
+
+  @Test func `a frame counts once, however often its colours are reduced`() throws {
+    let film = (0..<4).map { (step: Int) -> Bitmap in
+      let (first, blue) = (12 * step, UInt8(step * 40))
+      return Pictures.make(48, 48) { (x: Int, y: Int) -> RGBA in
+        guard y >= first, y < first + 30 else { return .clear }
+        return RGBA(red: UInt8(x * 5), green: UInt8(y * 5), blue: blue)
+      }
+    }
+    for hasSurvey in [false, true] {
+      #expect(try Self.write(film, hasSurvey: hasSurvey).written.reducedCount == 4)
+    }
+  }
+
   @Test func `exact colours reject pictures that do not fit`() throws {
     for picture in [
       Self.gradient(),

@@ -24,11 +24,11 @@ import ZoetropeTestSupport
     bytes += [0x2c, 0, 0, 0, 0]
     bytes += UInt16(width).littleEndianBytes + UInt16(height).littleEndianBytes + [0]
     let greatest = max(first.max() ?? 0, second.max() ?? 0)
-    let full = try LZWSearch().append(
+    let result = try LZWSearch().append(
       first.rawBytes, or: second.rawBytes,
       minimumCodeSize: LZWCompressor.minimumCodeSize(greatestIndex: greatest), rule, limit: .max,
       to: &bytes)
-    guard full != nil else { return "too long" }
+    if result.isTooLong { return "too long" }
     bytes.append(0x3b)
     for decoder in [PixelDecoder.fast, .reference] {
       let image = try AnimatedImage(
@@ -111,9 +111,33 @@ import ZoetropeTestSupport
     var random = SplitMix64(seed: 9)
     let indices = (0..<600_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     var bytes: [UInt8] = []
-    let full = try LZWSearch().append(
+    var checks = 0
+    let result = try LZWSearch().append(
       indices.rawBytes, or: indices.rawBytes, minimumCodeSize: 8, LZWSearch.Rule(lookahead: 0),
-      limit: 1000, to: &bytes)
-    #expect(full == nil && bytes.count < 600_000)
+      limit: 1000, to: &bytes
+    ) {
+      checks += 1
+      return false
+    }
+    // Soon after the limit is passed, not at the end of the picture.
+    #expect(result.isTooLong && result.wasFull && checks == 2)
+    // Long runs make few phrases, so the table is not full yet.
+    let runs = (0..<600_000).map { UInt8($0 / 200 % 256) }
+    let few = try LZWSearch().append(
+      runs.rawBytes, or: runs.rawBytes, minimumCodeSize: 8, LZWSearch.Rule(lookahead: 0),
+      limit: 100,
+      to: &bytes)
+    #expect(few.isTooLong && !few.wasFull)
+  }
+
+  @Test("A picture of any size is not compressed for somebody who has left")
+  func cancelled() {
+    var bytes: [UInt8] = []
+    let indices: [UInt8] = [1, 2, 3]
+    #expect(throws: AnimatedImageError.self) {
+      _ = try LZWSearch().append(
+        indices.rawBytes, or: indices.rawBytes, minimumCodeSize: 2, LZWSearch.Rule(lookahead: 0),
+        limit: .max, to: &bytes, isCancelled: { true })
+    }
   }
 }
