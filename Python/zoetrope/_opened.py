@@ -300,7 +300,11 @@ class Opened:
 
     @property
     def timestamps(self) -> Tuple[float, ...]:
-        """When each frame is first shown, in seconds. For a frame's timestamp, :meth:`at` returns that frame."""
+        """When each frame is first shown, in seconds.
+
+        For a frame's timestamp, :meth:`at` returns that frame, unless its delay is 0 under ``delays="exact"``, so that
+        it is never shown.
+        """
         frames = self.frames
         if self._timestamps is None:
             self._timestamps = tuple(_seconds(frame.start_ns) for frame in frames)

@@ -17,7 +17,9 @@
  * Time. zoetrope_cancel, zoetrope_options.cancel_opening and zoetrope_options.timeout_ns end calls that take
  * too long. Such a call returns without waiting for the current frame: a thread of the library finishes that
  * frame without touching the caller's memory. The animation stays usable, but the next call that decodes
- * waits until the frame is finished.
+ * waits until the frame is finished. Two kinds of calls run on the caller's thread, and are not ended while a file
+ * system does not answer: calls that need less than about ten milliseconds of decoding, and the hashing of a
+ * file for zoetrope_store_....
  *
  * Processes. After fork() without exec(), a child cannot use the library if its parent has already used it,
  * because the library's threads do not exist in the child. Calls then return ZOETROPE_FORKED, and functions
@@ -502,7 +504,7 @@ zoetrope_status zoetrope_store_fill(zoetrope_store *store, zoetrope_animation *a
    animations. Frames in use stay valid. */
 zoetrope_status zoetrope_store_remove(zoetrope_store *store, zoetrope_animation *animation, zoetrope_error *error);
 
-/* Evicts the least recently used frames until at most `byte_count` bytes remain on disk. */
+/* Evicts the least recently used frames until at most `byte_count` bytes remain on disk; 0 evicts all frames. */
 zoetrope_status zoetrope_store_prune(zoetrope_store *store, int64_t byte_count, zoetrope_error *error);
 
 typedef struct zoetrope_store_statistics {
@@ -567,14 +569,17 @@ typedef struct zoetrope_writer_options {
   int32_t effort;        /* ZOETROPE_EFFORT_...: how much time to spend on making the file small */
   /* the total number of plays; 0: until stopped. Ignored by zoetrope_rewrite, which has an edit for it */
   int64_t plays;
-  /* 1: store a picture that equals the previous one, instead of adding its delay to that picture */
+  /* 1: store a picture that equals the previous one, instead of adding its delay to that picture. No pictures are
+     merged then, as if exact_delays were 1 */
   int32_t keep_identical;
   /* 1: store delays below 20 ms in a GIF, although browsers do not show them as stored. 0: merge frames with such
      delays without changing the total duration; a delay of 0 then counts as 100 ms, as in browsers */
   int32_t exact_delays;
   int32_t keep_hidden;   /* 1: keep the colours of fully transparent pixels in an APNG; 0: make them black */
   int32_t parallelism;   /* the number of encoding threads, including the caller's; 0: one per processor */
-  int64_t frame_count;   /* the number of pictures that will be appended; 0: unknown */
+  /* the number of pictures that will be appended; 0: unknown. If it is known, no pictures are merged, as if
+     keep_identical and exact_delays were 1 */
+  int64_t frame_count;
   int64_t memory_bytes;  /* the memory that may be used besides the output; 0: eight canvases plus 16 MiB */
   int32_t delays;        /* ZOETROPE_DELAYS_...: how zoetrope_rewrite interprets the delays that it changes */
   int32_t strip;         /* 1: zoetrope_optimize leaves out metadata */
@@ -633,7 +638,10 @@ typedef struct zoetrope_written {
   double partial_alpha_share;
   int64_t width, height; /* the size of the pictures */
   int32_t tolerance;    /* as zoetrope_writer_options.tolerance, or more if max_bytes or preset required it */
-  int32_t colors;       /* the maximum number of colours in a palette, if it was limited; otherwise 0 */
+  /* the maximum number of colours in a palette, if it was limited; otherwise 0. It is less than
+     zoetrope_writer_options.colors where max_bytes or preset required it, or where a GIF that was scaled down would
+     otherwise have become larger. */
+  int32_t colors;
   /* the maximum number of frames per second, if the rate was limited to save bytes; otherwise 0. Frames that are
      dropped for the greatest number of frames of a preset are only in dropped_count. */
   int32_t frame_rate;

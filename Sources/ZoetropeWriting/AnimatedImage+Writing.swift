@@ -1,7 +1,8 @@
 internal import Synchronization
 
 extension AnimationWriterOptions {
-  /// Creates options for copying `image` to another file with its play count, its metadata and all of its frames.
+  /// Creates options for copying `image` to an APNG with its play count, its metadata and all of its frames. Set
+  /// ``format`` for another format.
   public init(copying image: AnimatedImage) {
     self.init(playCount: image.playCount, identicalFrames: .keep, metadata: image.metadata)
   }
@@ -38,7 +39,8 @@ extension ColorSurvey {
 }
 
 extension AnimatedImage {
-  /// Writes the animation to another file without loss, in two passes over its frames.
+  /// Writes the animation to another file without loss, in two passes over its frames. The file is an APNG, whatever
+  /// the format of the source and the name of the file, unless `options` have another format.
   ///
   /// The first pass collects the colours (see ``ColorSurvey``), so that the file can use the smallest lossless pixel
   /// format. The file has 16 bits per sample only if the source has them and was opened with

@@ -10,6 +10,9 @@ public struct WrittenAnimation: Sendable, Hashable {
   public let copiedCount: Int
   /// The number of frames whose colours were reduced to a palette.
   public let reducedCount: Int
+  /// The maximum number of colours in a palette, if it was limited and the colours of any frame were reduced; otherwise
+  /// nil. For a GIF that was scaled down, it may be less than 256; see ``EditOptions/colors``.
+  public let colorLimit: Int?
   /// Of all pixels in the changed rectangles, the share that were partly transparent and became opaque or fully
   /// transparent, from 0 to 1.
   public let partialAlphaShare: Double
@@ -24,13 +27,15 @@ public struct WrittenAnimation: Sendable, Hashable {
 
   package init(
     byteCount: Int, frameCount: Int, mergedCount: Int, copiedCount: Int = 0, reducedCount: Int = 0,
-    partialAlphaShare: Double = 0, hasExactDelays: Bool = true, damage: [Damage] = []
+    colorLimit: Int? = nil, partialAlphaShare: Double = 0, hasExactDelays: Bool = true,
+    damage: [Damage] = []
   ) {
     self.byteCount = byteCount
     self.frameCount = frameCount
     self.mergedCount = mergedCount
     self.copiedCount = copiedCount
     self.reducedCount = reducedCount
+    self.colorLimit = colorLimit
     self.partialAlphaShare = partialAlphaShare
     self.hasExactDelays = hasExactDelays
     self.damage = damage

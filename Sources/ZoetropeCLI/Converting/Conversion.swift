@@ -235,6 +235,15 @@ extension [Departure] {
   /// Whether colours are reduced to those of a palette.
   var reduceColors: Bool { contains { $0.code == .colors } }
 
+  /// Adds that colours are reduced, to `limit` if that is not nil, or replaces the number that was planned.
+  mutating func reduceColors(to limit: Int?) {
+    if let place = firstIndex(where: { $0.code == .colors }) {
+      if limit != nil { self[place] = .colors(limit) }
+    } else {
+      append(.colors(limit))
+    }
+  }
+
   /// Writes the tolerance and the number of colours, if they are limited, as fields of the current JSON object.
   func writeNumbers(to json: inout JSONWriter) {
     for departure in self {

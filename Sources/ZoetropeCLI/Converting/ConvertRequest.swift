@@ -104,9 +104,7 @@ struct ConvertRequest: Hashable {
       guard let written else { return (.success, .readerGone, nil) }
       report.byteCount = written.byteCount
       // The writer may have used fewer colours than planned, so that the output is not larger than the input.
-      if written.reducedCount > 0, !report.departures.reduceColors {
-        report.departures.append(.colors(nil))
-      }
+      if written.reducedCount > 0 { report.departures.reduceColors(to: written.colorLimit) }
     }
     let losses = report.damage.filter { !$0.kind.isTolerated }
     if !reporting.isQuiet, !reporting.isJSON {

@@ -4,7 +4,9 @@ extension AnimatedImage {
   ///
   /// Planning decodes the frames at cuts and the frames on which these depend. Nothing is decoded for changes of speed,
   /// delays or plays, or for a cut at the end. Scaling decodes every frame, and keeps up to 32 MiB of pictures for
-  /// writing. Cropping and reversing decode every frame twice: once while planning and once while writing.
+  /// writing. Cropping and reversing decode every frame twice: once while planning and once while writing. So do
+  /// another format and a limited number of colours. With ``EditOptions/tolerance``, planning encodes the animation
+  /// twice, to find out whether the tolerance saves bytes.
   ///
   /// - Parameters:
   ///   - edits: The edits, which are applied in order.
@@ -16,7 +18,10 @@ extension AnimatedImage {
   public func plan(
     _ edits: [AnimationEdit], options: EditOptions = .init()
   ) async throws(AnimatedImageError) -> EditPlan {
-    try await onOwnThread { (flag) throws(AnimatedImageError) in
+    // What a byte budget would give up is found only by encoding.
+    var options = options
+    options.budget = nil
+    return try await onOwnThread { [options] (flag) throws(AnimatedImageError) in
       try EditPlan(self, edits, options) { flag.isRaised }
     }
   }
@@ -27,7 +32,8 @@ extension AnimatedImage {
   /// Editing is lossless, except that ``AnimationEdit/resize(_:fit:filter:linearLight:)`` scales pixels, the colours of
   /// a GIF may have to be reduced, and ``EditOptions/colors``, ``EditOptions/tolerance`` and ``EditOptions/budget`` may
   /// allow a loss. A compressed frame is copied if the canvas on which it is drawn is unchanged. Memory use is a few
-  /// canvases, however long the animation is. Nothing is written if planning fails.
+  /// canvases, however long the animation is, and the output as well with ``EditOptions/budget`` or, up to 64 MiB,
+  /// where a GIF is scaled down (see ``EditOptions/colors``). Nothing is written if planning fails.
   ///
   /// - Parameters:
   ///   - edits: The edits, which are applied in order.

@@ -14,7 +14,9 @@ public struct EditOptions: Sendable, Hashable {
   public var format: AnimationFormat?
   /// How colours that a GIF cannot hold are reduced, or how many colours an APNG may have. Default:
   /// ``ColorPolicy/automatic``. For a GIF of scaled pictures, this means ``ColorPolicy/limited(to:)`` with 256, except
-  /// with the filter ``ScalingFilter/nearest``.
+  /// with the filter ``ScalingFilter/nearest``. If a GIF of at most 64 MiB is scaled down and this makes a larger file,
+  /// 128, 64, 32, 16 and 8 colours without dithering are tried in turn, unless ``dithering`` or ``budget`` is set;
+  /// ``WrittenAnimation/colorLimit`` has the number that was used.
   public var colors: ColorPolicy
   /// How pixels whose colour is not in the palette are drawn. Default: ``Dithering/automatic``.
   public var dithering: Dithering

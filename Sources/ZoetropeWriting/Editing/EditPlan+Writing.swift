@@ -15,8 +15,9 @@ extension EditPlan {
       }
       return WrittenAnimation(
         byteCount: written.byteCount, frameCount: written.frameCount, mergedCount: mergedCount,
-        reducedCount: written.reducedCount, partialAlphaShare: written.partialAlphaShare,
-        hasExactDelays: hasExactDelays, damage: damage)
+        reducedCount: written.reducedCount, colorLimit: written.colorLimit,
+        partialAlphaShare: written.partialAlphaShare, hasExactDelays: hasExactDelays,
+        damage: damage)
     }
     let byteCount = try sink.orAbandon { () throws(AnimatedImageError) in
       let pictures = SourcePictures(image, isCancelled: isCancelled)
