@@ -89,14 +89,16 @@ package struct PictureRewriting: Sendable {
     to sink: some AnimationSink, isCancelled: @escaping @Sendable () -> Bool,
     progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
-    var options = options
     var attempt = 1
     func report(_ made: WritingProgress) {
       var numbered = made
       numbered.attempt = attempt
       progress(numbered)
     }
-    for choice in smallerChoices {
+    let fewer = smallerChoices
+    for choice in fewer.isEmpty ? [] : [nil] + fewer.map(Optional.some) {
+      var options = options
+      if let choice { (options.colors, options.dithering) = (.limited(to: choice), .none) }
       let trial = LimitedSink(trialByteLimit)
       let written = try sink.orAbandon { () throws(AnimatedImageError) -> WrittenAnimation? in
         do throws(AnimatedImageError) {
@@ -112,9 +114,9 @@ package struct PictureRewriting: Sendable {
         try sink.finish()
         return written
       }
-      (options.colors, options.dithering) = (.limited(to: choice), .none)
       attempt += 1
     }
+    // Where no number of colours makes the file smaller than the source, none is given up.
     return try write(options, to: sink, isCancelled, report)
   }
 

@@ -1,6 +1,7 @@
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @testable import ZoetropeWriting
 
@@ -180,6 +181,23 @@ import Zoetrope
     }
     #expect(attempts == [1])
     #expect(try written.byteCount > Self.image().byteCount)
+  }
+
+  @Test func `a small file that fewer colours do not keep small keeps its colours`() throws {
+    // A few flat colours, whose edges get more when they are scaled.
+    let path = FixtureLibrary().root + "/Demo/variable-delay.gif"
+    let image = try AnimatedImage(contentsOf: path)
+    let plan = try EditPlan(image, [.resize(TargetSize(width: 100))], EditOptions())
+    let sink = MemorySink()
+    let written = try plan.write(to: sink)
+    #expect(written.byteCount > image.byteCount)
+    #expect(written.reducedCount == 0 && written.colorLimit == nil)
+    // The same file as with a number of colours that rules out fewer.
+    let other = MemorySink()
+    _ = try EditPlan(
+      image, [.resize(TargetSize(width: 100))], EditOptions(colors: .limited(to: 256))
+    ).write(to: other)
+    #expect(sink.bytes == other.bytes)
   }
 
   @Test func `attempts to stay below the source's size are numbered`() throws {
