@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import pickle
 import random
 import subprocess
 import sys
@@ -140,7 +141,10 @@ def test_errors_carry_their_place(fixtures, tmp_path):
     assert caught.value.byte_offset > 0 and caught.value.path == str(cut)
     with pytest.raises(zoetrope.LimitError) as caught:
         zoetrope.open(fixtures / "Demo" / "variable-delay.gif", limits={"frame_count": 3})
-    assert "3" in caught.value.message
+    error = caught.value
+    assert "3" in error.message and error.found == 4 and error.allowed == 3
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.found, again.allowed, str(again)) == (4, 3, str(error))
 
 
 @pytest.mark.parametrize(

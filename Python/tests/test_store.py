@@ -79,6 +79,9 @@ def test_what_is_filled_is_not_decoded_again(folder, store, delays):
     with zoetrope.open(delays) as animation:
         frames = store.frames(animation, size=(20, 20), format="L")
         frames[1]
+        assert (store.statistics.hits, store.statistics.misses, store.statistics.insertions) == (0, 1, 1)
+        frames[1]
+        assert (store.statistics.hits, store.statistics.misses) == (1, 1)
         assert frames.fill() == len(frames) - 1
         assert frames.fill() == 0
         # A cancelled animation decodes nothing; another handle of it still finds its frames.

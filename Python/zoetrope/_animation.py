@@ -431,9 +431,9 @@ class Animation(Rendered):
         ``by="time"`` divides a play into ``n`` equal parts, and takes the frame in the middle of each. ``by="index"``
         divides the list of frames in the same way. If there are fewer than ``n`` frames, some are repeated.
 
-        ``by="distinct"`` takes the frames that look least alike, in ascending order. It decodes all frames, and returns
-        fewer than ``n`` if all others are duplicates. To use ``out`` with it, call :meth:`sample_indices` first, and
-        :meth:`read` those frames.
+        ``by="distinct"`` takes the first frame and those that look least like it and like each other, in ascending
+        order. It decodes all frames, and returns fewer than ``n`` if all others are duplicates. To use ``out`` with it,
+        call :meth:`sample_indices` first, and :meth:`read` those frames.
         """
         return self.read(
             self.sample_indices(n, by), size=size, fit=fit, filter=filter, format=format, out=out,
@@ -527,8 +527,8 @@ class Animation(Rendered):
             bytes at the end. The file at a path is written under a temporary name, and renamed when it is complete.
         :param frames: the frames to keep: a slice, or indices in any order. All other frames are removed together with
             their time.
-        :param time: the part to keep: ``(start, end)`` in seconds; the end is exclusive. None for ``start`` or ``end``
-            means the start or the end of the animation.
+        :param time: the part of one play to keep: ``(start, end)`` in seconds; the end is exclusive. None for ``start``
+            or ``end`` means the start or the end of the animation.
         :param reverse: whether to play the animation backwards.
         :param back_and_forth: whether to play the animation forwards, then backwards; the first and the last frame are
             then shown once per play. There may be at most 262,144 frames, or as many as in this animation, and one play
@@ -536,16 +536,17 @@ class Animation(Rendered):
         :param speed: how many times as fast to play the animation, 0.001 to 1000.
         :param duration: the duration of one play in seconds, to which all delays are scaled.
         :param delay: the delay of every frame in seconds; see :meth:`Writer.append`.
-        :param fps: the maximum number of frames per second. Further frames are dropped; the duration does not change.
-        :param crop: ``(left, top, width, height)`` of the part of the canvas that is kept. The rectangle may reach beyond
-            the canvas, but must contain a pixel of it.
+        :param fps: the maximum number of frames per second. Each frame is shown for a multiple of 1 / ``fps`` seconds:
+            frames are dropped or begin at another time, and the duration does not change.
+        :param crop: ``(left, top, width, height)`` of the part of the canvas that is kept. ``left`` and ``top`` are 0
+            or more. The rectangle may reach beyond the canvas, but must contain a pixel of it.
         :param size: the box to scale frames into. ``size``, ``fit``, ``filter``, ``linear_light`` and ``no_enlarging``
             are as for :meth:`frame`.
         :param plays: the total number of plays, or None to play forever. Default: the number does not change.
         :param format: ``"gif"`` or ``"apng"``. None means the format for the extension of the path, or of the file
             object's ``name``. If a file object has no name with such an extension, the format does not change.
         :param max_bytes: the maximum size of the file: a number of bytes, or a text such as ``"256K"`` or ``"1.5MB"``
-            (K, M and G are powers of 1024; kB, MB and GB are powers of 1000). The library searches for the mildest
+            (K, M and G are powers of 1024; KB, MB and GB are powers of 1000). The library searches for the mildest
             change with which the file fits: it estimates sizes from samples, and encodes up to six whole files. It
             takes these measures, in this order: it drops metadata; spends more time on compression; allows similar
             colours; uses fewer colours; drops frames, down to 10 per second, without changing the duration; scales

@@ -50,6 +50,20 @@ class MalformedError(ZoetropeError, ValueError):
 class LimitError(ZoetropeError, ValueError):
     """The file, or the requested result, exceeds a limit."""
 
+    def __init__(
+        self, code: str, message: str, frame: Optional[int] = None, byte_offset: Optional[int] = None,
+        path: Optional[str] = None, found: Optional[int] = None, allowed: Optional[int] = None,
+    ) -> None:
+        super().__init__(code, message, frame, byte_offset, path)
+        #: The value that exceeds the limit, or None if it is not known. ``message`` names the limit.
+        self.found = found
+        #: The greatest allowed value, or None if it is not known.
+        self.allowed = allowed
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (
+            self.code, self.message, self.frame, self.byte_offset, self.path, self.found, self.allowed)
+
 
 class OutOfMemoryError(ZoetropeError, MemoryError):
     """The system cannot provide memory or a thread. A later attempt may succeed."""
@@ -225,8 +239,13 @@ def make_error(error: c.Error, path: Optional[str] = None, *, is_writing: bool =
         if limit == "duration":
             found, allowed = found / 1e9, allowed / 1e9
         return BudgetError(code, message, *place, limit, None if found < 0 else found, allowed)
-    if kind is LimitError and not is_writing:
-        message += "; see limits= of zoetrope.open"
+    if kind is LimitError:
+        if not is_writing:
+            message += "; see limits= of zoetrope.open"
+        # Neither number is set if the error is not about a limit that has a number.
+        is_known = error.limit_found != 0 or error.limit_allowed != 0
+        found = error.limit_found if is_known and error.limit_found >= 0 else None
+        return LimitError(code, message, *place, found, error.limit_allowed if is_known else None)
     if kind is ForkedError:
         message += '; for PyTorch: DataLoader(..., multiprocessing_context="spawn")'
     return kind(code, message, *place)

@@ -31,7 +31,7 @@ class StoreStatistics(NamedTuple):
     byte_count: int
     #: The maximum number of bytes on disk.
     byte_limit: int
-    #: The numbers of lookups by this store object that found a frame, and that found none.
+    #: The numbers of frames that this store object found, and that it had to decode.
     hits: int
     misses: int
     #: The number of frames stored by this store object.

@@ -20,7 +20,8 @@ from ._types import _choice
 
 #: A delay in seconds: a number, which is exact if it is a Fraction, or a pair of numerator and denominator.
 Delay = Union[SupportsFloat, Rational, Tuple[int, int]]
-#: A number of bytes, or a text with a unit, such as ``"256K"``.
+#: A number of bytes, or a text with a unit, such as ``"256K"``: K, M and G are powers of 1024; KB, MB and GB are powers
+#: of 1000.
 ByteCount = Union[SupportsIndex, str]
 Container = Literal["gif", "apng"]
 Effort = Literal["balanced", "fast", "small"]
@@ -108,7 +109,9 @@ def _bytes_of(text: str) -> int:
     """Parse a number of bytes with a unit, as the tool parses ``--max-bytes``."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)([A-Za-z]*)", text)
     if match is None or match[2] not in _UNITS:
-        raise parameter_error(f"max_bytes is {text!r}; write a number and a unit, as in '256K' or '1.5MB'")
+        raise parameter_error(
+            f"max_bytes is {text!r}; write a number and one of the units K, M and G (powers of 1024) or KB, MB and GB "
+            "(powers of 1000), as in '256K' or '1.5MB'")
     return round(Fraction(match[1].rstrip(".")) * _UNITS[match[2]])
 
 

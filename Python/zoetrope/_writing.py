@@ -74,7 +74,8 @@ class Writer:
         :param exact_delays: whether to store delays below 20 ms in a GIF, although browsers do not show them as stored.
             Otherwise frames with such delays are merged without changing the total duration, and a delay of exactly 0
             counts as 100 ms, as in browsers.
-        :param keep_hidden: whether to keep the colours of fully transparent pixels in an APNG.
+        :param keep_hidden: whether to keep the colours of fully transparent pixels in an APNG. Otherwise they change to
+            one colour.
         :param colors: a number from 2 to 256, for palettes of at most this many colours; None, to keep all colours of
             an APNG and reduce the colours of GIF frames that have too many; or ``"exact"``, to raise
             :class:`UnwritableError` for such frames. With a number, an APNG has a single palette, made for the surveyed

@@ -1,8 +1,9 @@
 /*
  * Zoetrope for C: decodes GIF and APNG with browser-exact frames, and writes them.
  *
- * Link with -lzoetrope (pkg-config zoetrope). At run time, the library needs only libc and libm. It stays
- * loaded until the process exits: dlclose() returns but unloads nothing, because the library has threads.
+ * Link with -lzoetrope (pkg-config zoetrope), or with the static library and -lstdc++ -lm (pkg-config --static).
+ * At run time, the shared library needs only libc and libm. It stays loaded until the process exits: dlclose()
+ * returns but unloads nothing, because the library has threads.
  *
  * Errors. Functions return ZOETROPE_OK or an error code. They describe a failure in *error unless error is
  * NULL. NULL pointers, sizes, strides, indices and options are checked, and invalid ones give
@@ -398,7 +399,9 @@ zoetrope_status zoetrope_read_frames(zoetrope_animation *animation, const int64_
 enum {
   ZOETROPE_BY_TIME = 0,    /* divide a play into `count` equal parts, and take the frame in the middle of each */
   ZOETROPE_BY_INDEX = 1,   /* divide the list of frames into `count` parts in the same way */
-  ZOETROPE_BY_DISTINCT = 2 /* take the frames that look least alike; decodes all frames, and may find fewer */
+  /* take the first frame and those that look least like it and like each other; decodes all frames, and may find
+     fewer */
+  ZOETROPE_BY_DISTINCT = 2
 };
 
 /* Chooses up to `count` frames, and writes their indices in ascending order to `indices` and their number to
@@ -512,7 +515,8 @@ typedef struct zoetrope_store_statistics {
   int64_t frame_count; /* the number of frames of all animations, in all sizes and formats */
   int64_t byte_count;  /* the number of bytes on disk */
   int64_t byte_limit;
-  /* Counted for this handle: lookups that found a frame, lookups that found none, and frames that were stored. */
+  /* Counted for this handle: lookups that found a frame, frames that zoetrope_store_frame had to decode, and frames
+     that were stored. */
   int64_t hits, misses, insertions;
   int32_t is_read_only; /* 1: this user may not write to the directory */
   int32_t reserved;
@@ -575,7 +579,8 @@ typedef struct zoetrope_writer_options {
   /* 1: store delays below 20 ms in a GIF, although browsers do not show them as stored. 0: merge frames with such
      delays without changing the total duration; a delay of 0 then counts as 100 ms, as in browsers */
   int32_t exact_delays;
-  int32_t keep_hidden;   /* 1: keep the colours of fully transparent pixels in an APNG; 0: make them black */
+  /* 1: keep the colours of fully transparent pixels in an APNG; 0: give them all the same colour, mostly black */
+  int32_t keep_hidden;
   int32_t parallelism;   /* the number of encoding threads, including the caller's; 0: one per processor */
   /* the number of pictures that will be appended; 0: unknown. If it is known, no pictures are merged, as if
      keep_identical and exact_delays were 1 */

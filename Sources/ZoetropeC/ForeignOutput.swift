@@ -141,7 +141,9 @@ struct WrittenFile: Sendable {
     (self.written, self.format, self.size) = (written, format, size)
     guard let options else { return }
     tolerance = options.tolerance
-    colors = written.colorLimit ?? options.colors.limit ?? 0
+    // Every GIF has at most 256 colours, and those of scaled pictures are limited to as many.
+    let limit = options.colors.limit.flatMap { $0 == 256 && format == .gif ? nil : $0 }
+    colors = written.colorLimit ?? limit ?? 0
   }
 
   init(_ written: WrittenAnimation, _ plan: EditPlan) {

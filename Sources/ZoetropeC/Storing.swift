@@ -51,7 +51,7 @@ public func storeFrame(
 ) -> zoetrope_status {
   unsafe lend(store, animation, index, rendering, frame, lease, error) {
     (request) throws(AnimatedImageError) in
-    if let found = try request.find() { return (found, true) }
+    if let found = try request.find(countsMiss: true) { return (found, true) }
     return try request.draw()
   }
 }
@@ -66,7 +66,8 @@ public func storeFind(
 ) -> zoetrope_status {
   unsafe lend(store, animation, index, rendering, frame, lease, error) {
     (request) throws(AnimatedImageError) in
-    try request.find().map { ($0, true) }
+    // Whoever needs the frame calls zoetrope_store_frame next, which counts the miss.
+    try request.find(countsMiss: false).map { ($0, true) }
   }
 }
 
@@ -138,7 +139,9 @@ private struct StoreRequest: Sendable {
   }
 
   /// Returns the frame if it is stored, and nil if it is missing. Does not wait for other calls.
-  func find() throws(AnimatedImageError) -> CachedFrame? { store.frame(for: try key()) }
+  func find(countsMiss: Bool) throws(AnimatedImageError) -> CachedFrame? {
+    store.frame(for: try key(), countsMiss: countsMiss)
+  }
 
   /// Decodes the frame, and stores it if possible.
   func draw() throws(AnimatedImageError) -> (frame: CachedFrame, isStored: Bool) {

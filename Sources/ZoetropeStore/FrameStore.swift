@@ -106,10 +106,17 @@ public final class FrameStore: Sendable {
   ///
   /// The pixels of the frame stay in the mapped file and are not copied. Returns nil if there is no such frame, or if
   /// the store cannot be used, in which case ``lastError`` has the reason.
-  public func frame(for key: FrameKey) -> CachedFrame? {
+  public func frame(for key: FrameKey) -> CachedFrame? { frame(for: key, countsMiss: true) }
+
+  /// Like ``frame(for:)``, but a miss counts only if `countsMiss` is true.
+  package func frame(for key: FrameKey, countsMiss: Bool) -> CachedFrame? {
     let found = lookUp(key)
     state.withLock { state in
-      if found == nil { state.statistics.misses += 1 } else { state.statistics.hits += 1 }
+      if found != nil {
+        state.statistics.hits += 1
+      } else if countsMiss {
+        state.statistics.misses += 1
+      }
     }
     return found
   }
