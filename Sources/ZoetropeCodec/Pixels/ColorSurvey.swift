@@ -157,7 +157,8 @@ public struct ColorSurvey: Sendable {
     let count = colors.count { $0 != 0 }
     // If every pixel is opaque, frames can draw their unchanged pixels again instead of leaving them out. With a lower
     // limit, the table would need twice as many entries for the index of unchanged pixels.
-    return count < reduction.limit || count == 256 && isOpaque && !reduction.keepsAlpha
+    return count < reduction.limit
+      || count == 256 && reduction.limit == 256 && isOpaque && !reduction.keepsAlpha
   }
 
   /// The lowest colour that no opaque pixel has, as a word without alpha, or nil if opaque pixels have every colour.

@@ -132,6 +132,19 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: [16, 255]) func `as many colours as a table has are too many for a lower limit`(
+    limit: Int
+  ) throws {
+    let picture = Pictures.make(16, 16) { (x: Int, y: Int) -> RGBA in
+      let number = y * 16 + x
+      return RGBA(red: UInt8(number), green: UInt8(255 - number), blue: 7)
+    }
+    let (bytes, written) = try Self.write(
+      [picture, picture], { $0.colors = .limited(to: limit) }, hasSurvey: true)
+    #expect(written.reducedCount > 0 && written.colorLimit == limit)
+    #expect(Set(try Self.pictures(bytes).flatMap(Self.words)).count < limit)
+  }
+
   @Test func `a frame counts once, however often its colours are reduced`() throws {
     let film = (0..<4).map { (step: Int) -> Bitmap in
       let (first, blue) = (12 * step, UInt8(step * 40))
