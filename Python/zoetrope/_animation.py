@@ -536,8 +536,8 @@ class Animation(Rendered):
         :param speed: how many times as fast to play the animation, 0.001 to 1000.
         :param duration: the duration of one play in seconds, to which all delays are scaled.
         :param delay: the delay of every frame in seconds; see :meth:`Writer.append`.
-        :param fps: the maximum number of frames per second. Each frame is shown for a multiple of 1 / ``fps`` seconds:
-            frames are dropped or begin at another time, and the duration does not change.
+        :param fps: the maximum number of frames per second. If any frame is shorter than 1 / ``fps`` seconds, frames
+            are dropped, and the others begin at multiples of that time. The duration does not change.
         :param crop: ``(left, top, width, height)`` of the part of the canvas that is kept. ``left`` and ``top`` are 0
             or more. The rectangle may reach beyond the canvas, but must contain a pixel of it.
         :param size: the box to scale frames into. ``size``, ``fit``, ``filter``, ``linear_light`` and ``no_enlarging``

@@ -57,9 +57,9 @@ class Written(NamedTuple):
     size: Tuple[int, int] = (0, 0)
     #: How much colours may differ: the value of ``lossy``, or more if ``max_bytes`` or ``preset`` required it.
     lossy: int = 0
-    #: The maximum number of colours in a palette, or None if it was not limited. It is less than the value of
-    #: ``colors`` where ``max_bytes`` or ``preset`` required it, or where a GIF that was scaled down would have become
-    #: larger.
+    #: The maximum number of colours in a palette, or None if it was not limited. It may be less than was
+    #: asked for where ``max_bytes`` or ``preset`` required it. For a GIF of scaled pictures whose colours were reduced
+    #: it is 256, or less where the file would otherwise have become larger than its source.
     colors: Optional[int] = None
     #: The maximum number of frames per second if the rate was limited to save bytes, otherwise None. Frames that are
     #: dropped for the greatest number of frames of a preset are only in ``dropped_count``.

@@ -55,7 +55,8 @@ class LimitError(ZoetropeError, ValueError):
         path: Optional[str] = None, found: Optional[int] = None, allowed: Optional[int] = None,
     ) -> None:
         super().__init__(code, message, frame, byte_offset, path)
-        #: The value that exceeds the limit, or None if it is not known. ``message`` names the limit.
+        #: The value that exceeds the limit, or the one at which reading stopped, or None if it is not known.
+        #: ``message`` names the limit.
         self.found = found
         #: The greatest allowed value, or None if it is not known.
         self.allowed = allowed

@@ -79,7 +79,8 @@ def _rows(
                 raise LimitError(
                     "limitExceeded",
                     f"the frames have {pixels} pixels, but pixels_per_play allows "
-                    f"{animation._pixels_per_play}; use size= or limits=")
+                    f"{animation._pixels_per_play}; use size= or limits=",
+                    found=pixels, allowed=animation._pixels_per_play)
             structural: Dict[Optional[int], List[Damage]] = {}
             for item in animation.damage:
                 structural.setdefault(item.frame, []).append(item)

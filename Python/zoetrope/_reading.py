@@ -45,7 +45,8 @@ def read_all(read: Callable[[int], Any], limit: int) -> Union[bytes, bytearray]:
         whole += piece
         if len(whole) > limit:
             raise LimitError(
-                "limitExceeded", f"the input is longer than the {limit} bytes that live_bytes allows", None, limit)
+                "limitExceeded", f"the input is longer than the {limit} bytes that live_bytes allows", None, limit,
+                found=len(whole), allowed=limit)
         if not is_known and len(whole) >= _SIGNATURE_BYTES:
             is_known = True
             if not whole.startswith(_SIGNATURES):

@@ -129,4 +129,5 @@ class Rendered(Opened):
             raise LimitError(
                 "limitExceeded",
                 f"the array would have {byte_count} bytes, but output_bytes allows {self._output_bytes}; pass size=, "
-                "out=, limits={'output_bytes': ...}, or read fewer frames", path=self._path)
+                "out=, limits={'output_bytes': ...}, or read fewer frames", path=self._path, found=byte_count,
+                allowed=self._output_bytes)

@@ -31,7 +31,8 @@ class StoreStatistics(NamedTuple):
     byte_count: int
     #: The maximum number of bytes on disk.
     byte_limit: int
-    #: The numbers of frames that this store object found, and that it had to decode.
+    #: The numbers of frames that were found, and that were not found and decoded. :meth:`StoredFrames.fill` counts
+    #: none of its frames.
     hits: int
     misses: int
     #: The number of frames stored by this store object.

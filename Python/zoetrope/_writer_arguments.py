@@ -212,7 +212,8 @@ def check_size(width: int, height: int, is_gif: bool) -> None:
             "unwritable", f"a frame is {width}x{height}; the sides of a GIF are at most {_LARGEST_GIF}")
     if not is_gif and width * height > _LARGEST_APNG:
         raise LimitError(
-            "limitExceeded", f"a frame is {width}x{height}; an APNG has at most {_LARGEST_APNG} pixels")
+            "limitExceeded", f"a frame is {width}x{height}; an APNG has at most {_LARGEST_APNG} pixels",
+            found=width * height, allowed=_LARGEST_APNG)
 
 
 def _pillow_array(numpy: Any, image: Any, mode: str) -> Any:

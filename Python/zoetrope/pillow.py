@@ -76,13 +76,19 @@ class DecompressionBombError(LimitError, Image.DecompressionBombError):
     """The file exceeds a limit. Pillow's exception of the same name is a base class of this one."""
 
 
+def _bomb(error: LimitError) -> DecompressionBombError:
+    """Return the exception of Pillow's type with the contents of ``error``."""
+    return DecompressionBombError(
+        error.code, error.message, error.frame, error.byte_offset, error.path, error.found, error.allowed)
+
+
 @contextmanager
 def _as_pillow_does() -> Iterator[None]:
     """Convert errors of decoding to those that Pillow raises, with the original error as the cause."""
     try:
         yield
     except LimitError as error:
-        raise DecompressionBombError(*error.args) from error
+        raise _bomb(error) from error
     except (OSError, ForkedError, OutOfMemoryError):
         raise
     except ZoetropeError as error:
@@ -108,7 +114,7 @@ class ZoetropeImageFile(ImageFile.ImageFile):
         try:
             self._read()
         except LimitError as error:
-            raise DecompressionBombError(*error.args) from error
+            raise _bomb(error) from error
         except (ForkedError, OutOfMemoryError):
             # Do not let Pillow try another reader: the file is not the reason, and another reader would give other
             # pixels.

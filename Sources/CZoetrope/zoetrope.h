@@ -1,7 +1,7 @@
 /*
  * Zoetrope for C: decodes GIF and APNG with browser-exact frames, and writes them.
  *
- * Link with -lzoetrope (pkg-config zoetrope), or with the static library and -lstdc++ -lm (pkg-config --static).
+ * Link with -lzoetrope (pkg-config zoetrope), or with the file libzoetrope.a and -lstdc++ -lm -lpthread -ldl.
  * At run time, the shared library needs only libc and libm. It stays loaded until the process exits: dlclose()
  * returns but unloads nothing, because the library has threads.
  *
@@ -515,8 +515,8 @@ typedef struct zoetrope_store_statistics {
   int64_t frame_count; /* the number of frames of all animations, in all sizes and formats */
   int64_t byte_count;  /* the number of bytes on disk */
   int64_t byte_limit;
-  /* Counted for this handle: lookups that found a frame, frames that zoetrope_store_frame had to decode, and frames
-     that were stored. */
+  /* Counted for this handle: lookups that found a frame, frames that zoetrope_store_frame did not find and decoded,
+     and frames that were stored. */
   int64_t hits, misses, insertions;
   int32_t is_read_only; /* 1: this user may not write to the directory */
   int32_t reserved;
@@ -643,9 +643,9 @@ typedef struct zoetrope_written {
   double partial_alpha_share;
   int64_t width, height; /* the size of the pictures */
   int32_t tolerance;    /* as zoetrope_writer_options.tolerance, or more if max_bytes or preset required it */
-  /* the maximum number of colours in a palette, if it was limited; otherwise 0. It is less than
-     zoetrope_writer_options.colors where max_bytes or preset required it, or where a GIF that was scaled down would
-     otherwise have become larger. */
+  /* the maximum number of colours in a palette, if it was limited; otherwise 0. It may be less than was asked for
+     where max_bytes or preset required it. For a GIF of scaled pictures whose colours were reduced it is 256, or less
+     where the file would otherwise have become larger than its source. */
   int32_t colors;
   /* the maximum number of frames per second, if the rate was limited to save bytes; otherwise 0. Frames that are
      dropped for the greatest number of frames of a preset are only in dropped_count. */

@@ -51,7 +51,7 @@ public func storeFrame(
 ) -> zoetrope_status {
   unsafe lend(store, animation, index, rendering, frame, lease, error) {
     (request) throws(AnimatedImageError) in
-    if let found = try request.find(countsMiss: true) { return (found, true) }
+    if let found = try request.find() { return (found, true) }
     return try request.draw()
   }
 }
@@ -66,8 +66,7 @@ public func storeFind(
 ) -> zoetrope_status {
   unsafe lend(store, animation, index, rendering, frame, lease, error) {
     (request) throws(AnimatedImageError) in
-    // Whoever needs the frame calls zoetrope_store_frame next, which counts the miss.
-    try request.find(countsMiss: false).map { ($0, true) }
+    try request.find().map { ($0, true) }
   }
 }
 
@@ -139,8 +138,10 @@ private struct StoreRequest: Sendable {
   }
 
   /// Returns the frame if it is stored, and nil if it is missing. Does not wait for other calls.
-  func find(countsMiss: Bool) throws(AnimatedImageError) -> CachedFrame? {
-    store.frame(for: try key(), countsMiss: countsMiss)
+  ///
+  /// A miss is not counted here, but once the frame has to be decoded.
+  func find() throws(AnimatedImageError) -> CachedFrame? {
+    store.frame(for: try key(), countsMiss: false)
   }
 
   /// Decodes the frame, and stores it if possible.
@@ -150,7 +151,7 @@ private struct StoreRequest: Sendable {
     return try handle.calls.run(call, work: overflow ? .max : sum) {
       () throws(AnimatedImageError) in
       // Another call may have stored the frame while this one waited.
-      if let found = store.lookUp(key) { return (found, true) }
+      if let found = store.frame(for: key, countsMiss: true) { return (found, true) }
       var result: (CachedFrame, Bool)?
       try handle.withFrame(index, request, in: call) { (drawn, _) throws(AnimatedImageError) in
         let frame = CachedFrame(drawn.bitmap, damage: drawn.damage)
