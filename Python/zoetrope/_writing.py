@@ -70,7 +70,7 @@ class Writer:
             gets an APNG.
         :param effort: how much time to spend on making the file small: ``"fast"``, ``"balanced"`` or ``"small"``.
         :param keep_identical: whether to store a frame that equals the previous one, instead of adding its delay to
-            that frame. No frames are merged then, as with `exact_delays`.
+            that frame. No frames are merged then, as with ``exact_delays``.
         :param exact_delays: whether to store delays below 20 ms in a GIF, although browsers do not show them as stored.
             Otherwise frames with such delays are merged without changing the total duration, and a delay of exactly 0
             counts as 100 ms, as in browsers.

@@ -18,9 +18,9 @@
  * Time. zoetrope_cancel, zoetrope_options.cancel_opening and zoetrope_options.timeout_ns end calls that take
  * too long. Such a call returns without waiting for the current frame: a thread of the library finishes that
  * frame without touching the caller's memory. The animation stays usable, but the next call that decodes
- * waits until the frame is finished. Two kinds of calls run on the caller's thread, and are not ended while a file
- * system does not answer: calls that need less than about ten milliseconds of decoding, and the hashing of a
- * file for zoetrope_store_....
+ * waits until the frame is finished. Exceptions are calls that need less than about ten milliseconds of
+ * decoding, and the hashing of a file for a store: they run on the caller's thread, and nothing ends them while
+ * the file system does not answer.
  *
  * Processes. After fork() without exec(), a child cannot use the library if its parent has already used it,
  * because the library's threads do not exist in the child. Calls then return ZOETROPE_FORKED, and functions

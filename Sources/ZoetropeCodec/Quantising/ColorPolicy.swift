@@ -21,8 +21,8 @@ public struct ColorPolicy: Sendable, Hashable {
   public static let exact = Self(kind: .exact)
 
   /// Returns a policy that uses palettes of at most `count` entries, clamped to 2...256. The policy has no effect if
-  /// all frames together have fewer than `count` colours, or if they are opaque and have at most 256 and `count` is
-  /// 256.
+  /// all frames together have fewer than `count` colours. With a `count` of 256, it has no effect on opaque frames that
+  /// together have 256 colours either.
   ///
   /// Several frames share a palette as long as it suits them, so that it is not stored again for each frame. One entry
   /// of each palette is used for transparent and unchanged pixels.

@@ -94,12 +94,12 @@ public struct BitmapSequence: AsyncSequence, Sendable {
 
 /// A reader that is used on decode threads by one call at a time.
 ///
-/// The lock is needed because an iterator can be copied. An actor that copies an iterator, awaits a frame and stores
-/// the copy back may be reentered during the await. Two decode threads would then use the same reader.
+/// Calls take turns because an iterator can be copied. An actor that copies an iterator, awaits a frame and stores the
+/// copy back may be reentered during the await. Two decode threads would then use the same reader. The lock is never
+/// contended; it shows the compiler that only one thread at a time uses the reader.
 final class Lent<Reader>: Sendable {
   private let reader: Mutex<Reader>
-  /// Calls wait for their turn here, where they can be cancelled, and not in the lock, where each would hold up a
-  /// thread of the library.
+  /// Calls wait here, where they can be cancelled and hold up no thread of the library.
   private let turns = OpenGate(limit: 1)
 
   init(_ reader: sending Reader) { self.reader = Mutex(reader) }

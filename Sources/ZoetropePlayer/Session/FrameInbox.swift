@@ -34,7 +34,7 @@ final class FrameInbox: Sendable {
   /// - Parameters:
   ///   - clock: The clock of the scheduler. It starts to run ahead at the first frame.
   ///   - waits: Whether the next frame is requested only after all items in the inbox have been taken, so that the
-  ///     scheduler notices the delay, instead of while there are fewer than ``limit`` items.
+  ///     scheduler notices the delay. Otherwise it is requested while there are fewer than ``limit`` items.
   ///   - shifts: Whether a late frame shifts the schedule. Such a frame is due when it is delivered.
   func take(from scheduler: FrameScheduler, _ clock: LeadClock, waits: Bool, shifts: Bool) {
     Task {

@@ -44,11 +44,10 @@ package struct WindowSize: Sendable, Hashable {
 }
 
 extension ScreenSize {
-  /// Creates a size with the size of a cell that the terminal reported, `cell`, or if that is nil, with the one that
-  /// follows from `now`.
+  /// Creates a size from `now`, the size that the kernel reports, and `cell`, the size of a cell that the terminal
+  /// reported. If `cell` is nil, the size of a cell is computed from `now`.
   ///
-  /// The terminal's report is the exact one, but it is older than `now`. If the font has changed since, the kernel's
-  /// size tells by how much.
+  /// The terminal's report is exact, but older than `now`. If the font has changed since, `now` tells by how much.
   ///
   /// - Parameter start: The size that the kernel reported when the terminal reported `cell`.
   package init(_ now: WindowSize, cell: PixelSize?, reportedAt start: WindowSize) {
