@@ -72,11 +72,19 @@ package struct ColorHistogram: Sendable {
   }
 
   /// Adds the pixels in `columns` of a row, except fully transparent ones.
-  package mutating func add(_ row: borrowing RawSpan, _ columns: Range<Int>, weight: UInt32 = 1) {
+  package mutating func add(_ row: borrowing RawSpan, _ columns: Range<Int>) {
+    // A run of equal pixels counts as one pixel of their total weight, which yields the same bins.
+    var (color, weight) = (UInt32(0), UInt32(0))
     for x in columns {
       let word = row.load(UInt32.self, at: x &* 4)
-      if word >= 0x0100_0000 { add(word, weight: weight) }
+      if word == color {
+        weight &+= 1
+      } else {
+        if color >= 0x0100_0000 { add(color, weight: weight) }
+        (color, weight) = (word, 1)
+      }
     }
+    if color >= 0x0100_0000 { add(color, weight: weight) }
   }
 
   /// The points of all bins, in the order of the bins: for each bin the majority colour, if there is one, and the mean

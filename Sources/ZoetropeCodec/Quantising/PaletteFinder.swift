@@ -251,16 +251,37 @@ package struct NearestColor: Sendable {
     indices = sorted.map(\.1)
   }
 
-  /// Returns the number of the nearest colour and the square of its distance. Among equally near colours, the first
-  /// found wins. The search order depends only on the colours.
-  package func nearest(to color: Oklab) -> (index: Int, distance: Int) {
+  /// Returns the first place in the order of lightness whose colour is at least as light as `lightness`.
+  private func place(of lightness: Int32) -> Int {
     var (low, high) = (0, positions.count)
     while low < high {
       let middle = (low + high) / 2
-      if positions[middle].lightness < color.lightness { low = middle + 1 } else { high = middle }
+      if positions[middle].lightness < lightness { low = middle + 1 } else { high = middle }
     }
-    var (up, down) = (low, low - 1)
-    var best = (place: 0, distance: Int.max)
+    return low
+  }
+
+  /// Returns the places, in the order of lightness, of the colours whose lightness differs from `lightness` by at most
+  /// `reach`.
+  func places(within reach: Int32, of lightness: Int32) -> Range<Int> {
+    place(of: lightness - reach)..<place(of: lightness + reach + 1)
+  }
+
+  /// Returns the number of the colour at a place in the order of lightness.
+  @inline(__always)
+  func index(at place: Int) -> Int { indices[place] }
+
+  /// Returns the number of the nearest colour and the square of its distance. Among equally near colours, the first
+  /// found wins. The search order depends only on the colours.
+  ///
+  /// - Parameter limit: A number that is greater than the square of the least distance. The search is faster if the
+  ///   limit is low. Default: no limit.
+  package func nearest(
+    to color: Oklab, below limit: Int = .max
+  ) -> (index: Int, distance: Int) {
+    let middle = place(of: color.lightness)
+    var (up, down) = (middle, middle - 1)
+    var best = (place: 0, distance: limit)
     while up < positions.count || down >= 0 {
       if up < positions.count {
         let step = Int(positions[up].lightness - color.lightness)

@@ -9,9 +9,7 @@ package struct PaletteMapper: Sendable {
   package let palette: [UInt32]
   private let positions: [SIMD4<Int32>]
   private let search: NearestColor
-  /// The search among opaque entries, which are at the end of the palette, and the number of the first opaque entry.
   private let opaqueSearch: NearestColor
-  private let firstOpaque: Int
   private let mixing: Mixing
   /// A cache of results for visible colours. The bits of a colour determine its place; see ``choice(_:)``. Each element
   /// is `choice << 32 | color` for the latest colour at that place, or 0.
@@ -29,6 +27,18 @@ package struct PaletteMapper: Sendable {
     /// The penalty for mixing distant entries, in sixteenths. The error of a mixture is the squared error of its mean,
     /// plus this factor times the variance of the mixture.
     package var penalty: Int
+
+    /// The greatest distance between two entries whose mixture can be better than the nearest entry alone, as a
+    /// multiple of the distance d of the nearest entry from the colour.
+    ///
+    /// With the second entry at distance D from the nearest one and in the share x, with the colour at distance t along
+    /// the line between both, and with k = penalty / 16, the error of the mixture is d² - 2txD + x²D² + kx(1 - x)D².
+    /// This is less than d² only if 2t / D > x + k(1 - x). The share is t / D, limited to 1/2 and rounded by at most
+    /// 1/128, and t is at most d. It follows that D / d < (1 + k) / (k - 1/128).
+    fileprivate var reach: Float {
+      let (k, rounding): (Float, Float) = (Float(penalty) / 16, 1 / 128)
+      return k > rounding ? (1 + k) / (k - rounding) : 16_384
+    }
 
     package static let none = Mixing(tolerance: .max, penalty: 0)
     /// Parameters that avoid patterns where the nearest entry is hardly distinguishable from the colour. At equal file
@@ -56,7 +66,6 @@ package struct PaletteMapper: Sendable {
   package init(_ palette: [UInt32], mixing: Mixing) {
     let translucent = palette.filter { $0 < 0xff00_0000 }
     let palette = translucent + palette.filter { $0 >= 0xff00_0000 }
-    firstOpaque = translucent.count < palette.count ? translucent.count : 0
     self.palette = palette
     self.mixing = mixing
     positions = palette.map { Oklab.Converter.shared.color($0).vector }
@@ -107,24 +116,34 @@ package struct PaletteMapper: Sendable {
   @inline(never)
   private mutating func find(_ word: UInt32) -> UInt32 {
     let color = Oklab.Converter.shared.color(word)
-    let (first, distance) = nearest(to: word, color)
+    let search = search(for: word)
+    var partner: (first: Int, second: Int)?
+    var limit = Int.max
+    if mixing != .none {
+      let found = self.partner(near: word)
+      let rest = color.vector &- positions[found.first]
+      limit = Int((rest &* rest).wrappedSum()) + 1
+      partner = found
+    }
+    let (first, distance) = search.nearest(to: color, below: limit)
     var best = (second: first, share: Int32(0), error: distance)
-    if distance > mixing.tolerance {
-      let partner = partner(near: word)
+    if distance > mixing.tolerance, let partner {
       if partner.first != first {
-        best = mixture(word, color, first, distance)
+        best = mixture(color, first, distance, among: search)
       } else if let found = share(of: partner.second, in: color, with: first) {
         best = (partner.second, found.share, found.error)
       }
     }
-    var root = 0
-    while root < 1022, (root + 1) * (root + 1) <= distance { root += 1 }
+    // The square root is rounded down exactly, because a Float has more bits than such squares.
+    let root = Int(Float(min(distance, 1022 * 1022)).squareRoot())
     let entries = UInt32(first) | UInt32(best.second) << 8
     return entries | UInt32(best.share) << 16 | UInt32(root) << 22
   }
 
-  private func nearest(to word: UInt32, _ color: Oklab) -> (index: Int, distance: Int) {
-    word < 0xff00_0000 ? search.nearest(to: color) : opaqueSearch.nearest(to: color)
+  /// The search among those entries to which `word` may be mapped.
+  @inline(__always)
+  private func search(for word: UInt32) -> NearestColor {
+    word < 0xff00_0000 ? search : opaqueSearch
   }
 
   /// Returns the nearest entry and the entry to mix with it, computed for the colour in the middle of the cell of
@@ -142,21 +161,23 @@ package struct PaletteMapper: Sendable {
     let place = Int(cell)
     if partners[place] == .max {
       let color = Oklab.Converter.shared.color(middle)
-      let (first, distance) = nearest(to: word, color)
-      let second = mixture(word, color, first, distance).second
+      let search = search(for: word)
+      let (first, distance) = search.nearest(to: color)
+      let second = mixture(color, first, distance, among: search).second
       partners[place] = UInt16(first) << 8 | UInt16(second)
     }
     return (Int(partners[place] >> 8), Int(partners[place] & 255))
   }
 
   /// Returns the entry that comes closest to `color` when mixed with the nearest entry, or the nearest entry itself if
-  /// no mixture is better.
+  /// no mixture is better. Entries that are too far away to be better are not tried.
   private func mixture(
-    _ word: UInt32, _ color: Oklab, _ first: Int, _ distance: Int
+    _ color: Oklab, _ first: Int, _ distance: Int, among search: NearestColor
   ) -> (second: Int, share: Int32, error: Int) {
     var best = (second: first, share: Int32(0), error: distance)
-    let start = word < 0xff00_0000 ? 0 : firstOpaque
-    for second in start..<positions.count where second != first {
+    let reach = Int32(min(Float(distance).squareRoot() * mixing.reach, 16_384))
+    for place in search.places(within: reach, of: positions[first].x) {
+      let second = search.index(at: place)
       guard let found = share(of: second, in: color, with: first), found.error < best.error
       else { continue }
       best = (second, found.share, found.error)

@@ -153,6 +153,61 @@ import ZoetropeTestSupport
     }
   }
 
+  /// Entries that are too far away are not tried, so this compares the choice with that among all of them. The colours
+  /// are those in the middle of a cell, for which a partner is chosen.
+  @Test(arguments: [2, 9, 60, 255], [PaletteMapper.Mixing.light, .full])
+  func `no other mixture with the nearest entry comes closer`(
+    count: Int, mixing: PaletteMapper.Mixing
+  ) {
+    var state = UInt32(count)
+    func next() -> UInt32 {
+      state = state &* 1_664_525 &+ 1_013_904_223
+      return state >> 8 | 0xff00_0000
+    }
+    var mapper = PaletteMapper((0..<count).map { _ in next() }, mixing: mixing)
+    func vector(_ word: UInt32) -> SIMD4<Double> {
+      SIMD4<Double>(Oklab.Converter.shared.color(word).vector)
+    }
+    let entries = mapper.palette.map(vector)
+    for _ in 0..<300 {
+      let word = next() & 0xfffc_fcfc | 0x0002_0202
+      guard mapper.index(of: word) == nil else { continue }
+      let choice = mapper.choice(word)
+      let (color, first) = (vector(word), entries[choice.first])
+      func error(_ second: Int, _ share: Int) -> Double {
+        let (step, part) = (entries[second] - first, Double(share) / 64)
+        let rest = color - first - step * part
+        return (rest * rest).sum()
+          + (step * step).sum() * part * (1 - part) * Double(mixing.penalty) / 16
+      }
+      guard error(choice.first, 0) > Double(mixing.tolerance) else { continue }
+      let chosen = error(choice.second, Int(choice.share))
+      var least = error(choice.first, 0)
+      for second in entries.indices where second != choice.first {
+        let step = entries[second] - first
+        // The share at which the mean of the mixture comes closest.
+        let share = min((step * (color - first)).sum() / (step * step).sum() * 64, 32).rounded()
+        if share > 0 { least = min(least, error(second, Int(share))) }
+      }
+      // The coordinates of a mixture are rounded to integers.
+      #expect(chosen <= least + 4 * least.squareRoot() + 8, "\(word)")
+    }
+  }
+
+  @Test func `a run of equal pixels counts as the pixels one by one`() {
+    let words: [UInt32] = [
+      0, 0xff00_0001, 0xff00_0001, 0xff00_0002, 0xff00_0001, 0x8000_0001, 0x8000_0001, 0,
+      0xff00_0002, 0xff00_0002, 0xff00_0002, 0xff00_0002,
+    ]
+    var (runs, single) = (ColorHistogram(), ColorHistogram())
+    runs.add(words.rawBytes, 1..<words.count)
+    for word in words where word >= 0x0100_0000 { single.add(word) }
+    #expect(runs.total == single.total && runs.total == 10)
+    #expect(runs.points.map(\.color) == single.points.map(\.color))
+    #expect(runs.points.map(\.weight) == single.points.map(\.weight))
+    #expect(runs.points.map(\.isExact) == single.points.map(\.isExact))
+  }
+
   @Test func `colours of the palette are found as they are`() {
     let palette = (0..<255).map { RGBA(red: UInt8($0), green: UInt8($0 / 2), blue: 9).word }
     let mapper = PaletteMapper(palette, mixing: .full)
