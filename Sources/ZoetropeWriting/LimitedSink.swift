@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// A sink that keeps the file in memory. If the file becomes longer than a limit, the sink fails, or drops the file and
-/// only counts its bytes.
+/// A sink that keeps the file in memory. If the file becomes longer than a limit, the sink drops the file and only counts
+/// its bytes. Above a second limit, the sink fails.
 final class LimitedSink: AnimationSink {
   private struct State {
     var bytes: [UInt8] = []
@@ -10,13 +10,16 @@ final class LimitedSink: AnimationSink {
   }
   private let state = Mutex(State())
   private let limit: Int
-  private let countsAll: Bool
+  private let failureLimit: Int
 
-  init(_ limit: Int, countsAll: Bool = false) {
-    (self.limit, self.countsAll) = (limit, countsAll)
+  /// Creates a sink that keeps up to `limit` bytes.
+  ///
+  /// - Parameter failureLimit: The number of bytes above which the sink fails. Default: nil, which means `limit`.
+  init(_ limit: Int, failsAbove failureLimit: Int? = nil) {
+    (self.limit, self.failureLimit) = (limit, failureLimit ?? limit)
   }
 
-  /// The bytes of the file, or none if it is too long.
+  /// The bytes of the file, or none if it is too long to be kept.
   var bytes: [UInt8] { state.withLock { $0.bytes } }
   var byteCount: Int { state.withLock { $0.byteCount } }
   var isTooLong: Bool { state.withLock { $0.isTooLong } }
@@ -30,10 +33,11 @@ final class LimitedSink: AnimationSink {
       } else {
         state.bytes += bytes
       }
-      return countsAll || !state.isTooLong
+      return state.byteCount <= failureLimit
     }
     guard fits else {
-      throw AnimatedImageError(.unwritable, "the output would have more than \(limit) bytes")
+      throw AnimatedImageError(
+        .unwritable, "the output would have more than \(failureLimit) bytes")
     }
   }
 
@@ -45,4 +49,31 @@ final class LimitedSink: AnimationSink {
 
   func finish() {}
   func abandon() { state.withLock { $0.bytes = [] } }
+}
+
+/// A complete file in memory.
+struct EncodedFile: Sendable {
+  var bytes: [UInt8]
+  var written: WrittenAnimation
+
+  /// Writes the file to `sink`, in pieces. The sink is finished if writing succeeds, and abandoned if this method
+  /// throws.
+  func write(
+    to sink: some AnimationSink, isCancelled: @escaping @Sendable () -> Bool,
+    attempt: Int = 1, progress: (WritingProgress) -> Void
+  ) throws(AnimatedImageError) -> WrittenAnimation {
+    sink.observe(isCancelled)
+    try sink.orAbandon { () throws(AnimatedImageError) in
+      for start in stride(from: 0, to: bytes.count, by: 1 << 18) {
+        if isCancelled() { throw EncodingQueue.cancelled }
+        try sink.write(Array(bytes[start..<min(start + 1 << 18, bytes.count)]))
+      }
+    }
+    try sink.finish()
+    progress(
+      WritingProgress(
+        frameCount: written.frameCount, totalFrameCount: written.frameCount,
+        byteCount: bytes.count, attempt: attempt))
+    return written
+  }
 }

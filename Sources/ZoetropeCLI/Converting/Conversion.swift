@@ -30,24 +30,26 @@ struct Conversion {
     self.image = image
     format = AnimationFormatChoice(options.format ?? .apng)
     let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
-    if let budget = options.budget {
-      let reporter = reporting.reporter(total: nil, phase: "fit")
-      let found: BudgetedAnimation
-      do throws(AnimatedImageError) {
-        found = try image.fitted(edits, options, to: budget, isCancelled: isCancelled) {
-          reporter.expect($0)
-          reporter.update(($0.frameCount, $0.byteCount))
-        }
-      } catch {
-        // The message about the error begins a line.
+    let reporter = reporting.reporter(total: nil, phase: "fit")
+    func report(_ made: WritingProgress) {
+      reporter.expect(made)
+      reporter.update((made.frameCount, made.byteCount))
+    }
+    do throws(AnimatedImageError) {
+      if let budget = options.budget {
+        let found = try image.fitted(
+          edits, options, to: budget, isCancelled: isCancelled, progress: report)
+        reporter.finish((found.plan.frames.count, found.bytes.count))
+        (budgeted, plan) = (found, found.plan)
+      } else {
+        budgeted = nil
+        plan = try EditPlan(image, edits, options, isCancelled: isCancelled, progress: report)
         reporter.clear()
-        throw error
       }
-      reporter.finish((found.plan.frames.count, found.bytes.count))
-      (budgeted, plan) = (found, found.plan)
-    } else {
-      budgeted = nil
-      plan = try EditPlan(image, edits, options, isCancelled: isCancelled)
+    } catch {
+      // The message about the error begins a line.
+      reporter.clear()
+      throw error
     }
     let plan = plan
     let isKnown = plan.rewriting == nil

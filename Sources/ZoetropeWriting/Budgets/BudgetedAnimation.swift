@@ -4,38 +4,27 @@ internal import Synchronization
 package struct BudgetedAnimation: Sendable {
   /// The plan with which the file was written.
   package fileprivate(set) var plan: EditPlan
+  fileprivate var file: EncodedFile
   /// The bytes of the file.
-  package fileprivate(set) var bytes: [UInt8]
+  package var bytes: [UInt8] { file.bytes }
   /// The settings with which the file fits.
   package let settings: BudgetSearch.Settings
   /// The number of files that were encoded.
   package fileprivate(set) var encodeCount: Int
   /// The number of the last attempt. Files and samples are counted together.
   fileprivate var attempt = 1
-  package fileprivate(set) var written: WrittenAnimation
+  package var written: WrittenAnimation { file.written }
   /// The number of frames that were dropped to fit the limit.
   package fileprivate(set) var droppedCount = 0
   /// Whether the image had metadata that was left out.
   package fileprivate(set) var losesMetadata: Bool
 
-  /// Writes the file to `sink`, in pieces.
+  /// Writes the file to `sink`. The sink is finished if writing succeeds, and abandoned if this method throws.
   package func write(
     to sink: some AnimationSink, isCancelled: @escaping @Sendable () -> Bool,
     progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
-    sink.observe(isCancelled)
-    try sink.orAbandon { () throws(AnimatedImageError) in
-      for start in stride(from: 0, to: bytes.count, by: 1 << 18) {
-        if isCancelled() { throw EncodingQueue.cancelled }
-        try sink.write(Array(bytes[start..<min(start + 1 << 18, bytes.count)]))
-      }
-    }
-    try sink.finish()
-    let count = plan.frames.count
-    progress(
-      WritingProgress(
-        frameCount: count, totalFrameCount: count, byteCount: bytes.count, attempt: attempt))
-    return written
+    try file.write(to: sink, isCancelled: isCancelled, attempt: attempt, progress: progress)
   }
 }
 
@@ -87,10 +76,10 @@ extension AnimatedImage {
         }
         search.take(found.byteCount)
         let fits = found.byteCount <= budget.byteLimit
-        if fits, best.map({ found.bytes.count > $0.bytes.count }) ?? true {
+        if fits, best.map({ found.file.bytes.count > $0.bytes.count }) ?? true {
           best = BudgetedAnimation(
-            plan: found.plan, bytes: found.bytes, settings: settings,
-            encodeCount: search.encodeCount, written: found.written,
+            plan: found.plan, file: found.file, settings: settings,
+            encodeCount: search.encodeCount,
             losesMetadata: found.isStripped && metadata != AnimationMetadata())
         }
       case .finish:
@@ -115,7 +104,7 @@ extension AnimatedImage {
         let isSomething =
           concessions.tolerance > options.tolerance || colors != nil || best.settings.rate != nil
           || best.settings.percent < 100 || best.losesMetadata
-        best.written.concessions = isSomething ? concessions : nil
+        best.file.written.concessions = isSomething ? concessions : nil
         return best
       case .fail(let least):
         throw AnimatedImageError(
@@ -195,7 +184,7 @@ private struct BudgetFitting {
 
   /// A file, of which only the size is known if it is far too long.
   typealias File = (
-    plan: EditPlan, bytes: [UInt8], byteCount: Int, written: WrittenAnimation, isStripped: Bool
+    plan: EditPlan, file: EncodedFile, byteCount: Int, isStripped: Bool
   )
 
   /// Encodes the file with `settings`. Returns nil if the file is far too long, unless `countsAll`.
@@ -215,7 +204,8 @@ private struct BudgetFitting {
   ) throws(AnimatedImageError) -> File? {
     // Complete a file of up to about four times the limit, because the search needs its size.
     let sink = LimitedSink(
-      plan.rewriting == nil ? .max : 4 * min(limit, 1 << 40) + 1 << 16, countsAll: countsAll)
+      plan.rewriting == nil ? .max : 4 * min(limit, 1 << 40) + 1 << 16,
+      failsAbove: countsAll ? .max : nil)
     var written: WrittenAnimation
     do throws(AnimatedImageError) {
       written = try plan.write(to: sink, isCancelled: isCancelled, progress: progress)
@@ -245,7 +235,10 @@ private struct BudgetFitting {
           hasExactDelays: written.hasExactDelays, damage: written.damage)
       }
     }
-    return (plan, bytes, sink.isTooLong ? sink.byteCount : bytes.count, written, isStripped)
+    return (
+      plan, EncodedFile(bytes: bytes, written: written),
+      sink.isTooLong ? sink.byteCount : bytes.count, isStripped
+    )
   }
 
   /// Returns `best` with the image's metadata added, if the metadata was dropped and there is room for it. Otherwise
@@ -259,11 +252,11 @@ private struct BudgetFitting {
     let found = try encode(
       best.plan.withMetadata(), best.settings, keepsMetadata: true, progress)
     // If the file with metadata is shorter than the one without, something else was given up for the metadata.
-    guard let found, found.bytes.count <= limit, found.bytes.count >= best.bytes.count else {
-      return best
-    }
+    guard let found, found.file.bytes.count <= limit,
+      found.file.bytes.count >= best.bytes.count
+    else { return best }
     var best = best
-    (best.plan, best.bytes, best.written) = (found.plan, found.bytes, found.written)
+    (best.plan, best.file) = (found.plan, found.file)
     best.losesMetadata = false
     return best
   }

@@ -6,7 +6,7 @@ extension AnimatedImage {
   /// delays or plays, or for a cut at the end. Scaling decodes every frame, and keeps up to 32 MiB of pictures for
   /// writing. Cropping and reversing decode every frame twice: once while planning and once while writing. So do
   /// another format and a limited number of colours. With ``EditOptions/tolerance``, planning encodes the animation
-  /// twice, to find out whether the tolerance saves bytes.
+  /// twice, to find out whether the tolerance saves bytes; the plan keeps the file, up to 64 MiB, for writing.
   ///
   /// - Parameters:
   ///   - edits: The edits, which are applied in order.
@@ -33,7 +33,8 @@ extension AnimatedImage {
   /// a GIF may have to be reduced, and ``EditOptions/colors``, ``EditOptions/tolerance`` and ``EditOptions/budget`` may
   /// allow a loss. A compressed frame is copied if the canvas on which it is drawn is unchanged. Memory use is a few
   /// canvases, however long the animation is, and the output as well with ``EditOptions/budget`` or, up to 64 MiB,
-  /// where a GIF is scaled down (see ``EditOptions/colors``). Nothing is written if planning fails.
+  /// with ``EditOptions/tolerance`` and where a GIF is scaled down (see ``EditOptions/colors``). Nothing is written if
+  /// planning fails.
   ///
   /// - Parameters:
   ///   - edits: The edits, which are applied in order.
@@ -52,7 +53,7 @@ extension AnimatedImage {
       let isCancelled: @Sendable () -> Bool = { flag.isRaised }
       guard let budget = options.budget else {
         let plan = try sink.orAbandon { () throws(AnimatedImageError) in
-          try EditPlan(self, edits, options, isCancelled: isCancelled)
+          try EditPlan(self, edits, options, isCancelled: isCancelled, progress: progress)
         }
         return try plan.write(to: sink, isCancelled: isCancelled, progress: progress)
       }

@@ -27,7 +27,7 @@ package struct AnimationAssembly {
     /// transparent.
     package fileprivate(set) var partialAlphaShare = 0.0
     /// The first pictures of the animation, kept so that they need not be decoded and scaled twice.
-    fileprivate var kept: [CompositedFrame] = []
+    var kept: [CompositedFrame] = []
   }
 
   /// The maximum total size, in bytes, of the pictures that the first pass keeps for the second pass.

@@ -2,18 +2,21 @@ extension EditPlan {
   /// Plans `edits` of `image`. Decodes only the frames at cuts and those on which they depend, unless all pictures have
   /// to be encoded again.
   ///
-  /// - Parameter comparesLossless: Whether the tolerance is ignored if the lossless file is no larger.
+  /// - Parameters:
+  ///   - comparesLossless: Whether the tolerance is ignored if the lossless file is no larger.
+  ///   - progress: A closure that is called for each frame that is encoded to compare files.
   /// - Throws: `parameter` if an edit cannot be applied; `unwritable` if the format cannot hold the result; the
   ///   errors of decoding; `cancelled`.
   package init(
     _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
-    comparesLossless: Bool = true, isCancelled: @escaping @Sendable () -> Bool = { false }
+    comparesLossless: Bool = true, isCancelled: @escaping @Sendable () -> Bool = { false },
+    progress: (WritingProgress) -> Void = { _ in }
   ) throws(AnimatedImageError) {
     guard (0...200).contains(options.tolerance) else {
       throw AnimatedImageError(.parameter, "tolerance is \(options.tolerance); it must be 0 to 200")
     }
     if options.tolerance > 0, comparesLossless {
-      try self.init(smaller: image, edits, options, isCancelled)
+      try self.init(smaller: image, edits, options, isCancelled, progress)
       return
     }
     // A PNG can hold an animation, so APNG is meant.
@@ -40,27 +43,38 @@ extension EditPlan {
     }
   }
 
+  /// The number of files that are encoded to find out whether a tolerance saves bytes.
+  static let comparedCount = 2
+  /// The greatest size of a file that a plan keeps in memory.
+  private static let keptByteCount = 64 << 20
+
   /// Makes a plan that allows similar colours, or a lossless plan if the lossless file is no larger. To compare them,
-  /// both files are encoded once, and their bytes are discarded.
+  /// the file with similar colours is encoded, and the lossless file until it is larger. The plan keeps the file.
   private init(
     smaller image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
-    _ isCancelled: @escaping @Sendable () -> Bool
+    _ isCancelled: @escaping @Sendable () -> Bool, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) {
     var best: (plan: EditPlan, byteCount: Int)?
     var refusal: AnimatedImageError?
-    for tolerance in [0, options.tolerance] {
+    for (attempt, tolerance) in [options.tolerance, 0].enumerated() {
       var options = options
       options.tolerance = tolerance
       do throws(AnimatedImageError) {
-        let plan = try EditPlan(
+        var plan = try EditPlan(
           image, edits, options, comparesLossless: false, isCancelled: isCancelled)
-        let written = try plan.write(to: DiscardingSink(), isCancelled: isCancelled)
-        if best.map({ written.byteCount < $0.byteCount }) ?? true {
-          best = (plan, written.byteCount)
+        let sink = LimitedSink(Self.keptByteCount, failsAbove: best?.byteCount ?? .max)
+        let written = try plan.write(to: sink, isCancelled: isCancelled) { made in
+          var numbered = made
+          numbered.attempt = attempt + 1
+          progress(numbered)
         }
+        if !sink.isTooLong {
+          plan.keep(EncodedFile(bytes: sink.bytes, written: written))
+        }
+        best = (plan, written.byteCount)
       } catch {
         // One of the plans may be unwritable although the other is not: copied frames may have more colours than the
-        // encoder can write.
+        // encoder can write. The lossless plan also ends here if its file is larger.
         guard error.code == .unwritable else { throw error }
         refusal = error
       }

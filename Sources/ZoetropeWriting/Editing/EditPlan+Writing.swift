@@ -5,6 +5,10 @@ extension EditPlan {
     to sink: any AnimationSink, isCancelled: @escaping @Sendable () -> Bool = { false },
     progress: (WritingProgress) -> Void = { _ in }
   ) throws(AnimatedImageError) -> WrittenAnimation {
+    if let encoded {
+      return try encoded.write(
+        to: sink, isCancelled: isCancelled, attempt: Self.comparedCount, progress: progress)
+    }
     sink.observe(isCancelled)
     if let rewriting {
       let written = try rewriting.write(to: sink, isCancelled: isCancelled) {

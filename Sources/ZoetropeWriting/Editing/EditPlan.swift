@@ -74,6 +74,8 @@ public struct EditPlan: Sendable {
   /// The part of the source's canvas that is kept.
   package let crop: PixelRect
   var structure: Structure
+  /// The file, if it was encoded to make the plan and is kept in memory.
+  private(set) var encoded: EncodedFile?
   /// How much time to spend on compressing new frames.
   package let effort: EncodingEffort
   /// The header of the source. The header of a PNG is adapted to the size and the colours of the output.
@@ -103,12 +105,19 @@ public struct EditPlan: Sendable {
     if case .rewritten(let rewriting) = structure { rewriting } else { nil }
   }
 
+  /// Keeps the file that the plan has written, instead of the pictures that would save work when writing it.
+  mutating func keep(_ file: EncodedFile) {
+    encoded = file
+    if let rewriting { structure = .rewritten(rewriting.withoutKeptPictures()) }
+  }
+
   /// If the plan encodes all pictures again, returns a plan that also writes the image's metadata. Otherwise returns
   /// this plan.
   func withMetadata() -> EditPlan {
     guard let rewriting else { return self }
     var plan = self
     plan.structure = .rewritten(rewriting.withMetadata())
+    plan.encoded = nil
     return plan
   }
 

@@ -84,6 +84,13 @@ package struct PictureRewriting: Sendable {
     return rewriting
   }
 
+  /// Returns a copy that decodes every picture again when it is written.
+  func withoutKeptPictures() -> PictureRewriting {
+    var rewriting = self
+    rewriting.findings.kept = []
+    return rewriting
+  }
+
   /// Writes all frames to `sink`. The sink is finished if writing succeeds, and abandoned if this method throws.
   func write(
     to sink: some AnimationSink, isCancelled: @escaping @Sendable () -> Bool,

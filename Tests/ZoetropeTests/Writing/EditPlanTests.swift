@@ -307,12 +307,13 @@ struct EditPlanTests {
     #expect("\(plan)".contains("frame 0: frame 2, encoded, since the canvas before it differs"))
   }
 
-  @Test("A sink that fails is abandoned, and its error is thrown")
-  func failingSink() async throws {
+  /// With a tolerance, the file is encoded before the sink is used.
+  @Test("A sink that fails is abandoned, and its error is thrown", arguments: [0, 20])
+  func failingSink(tolerance: Int) async throws {
     let image = try AnimatedImage(bytes: gif([Patch(rect: whole)]))
     let sink = FailingSink()
     let error = await #expect(throws: AnimatedImageError.self) {
-      try await image.write([], to: sink)
+      try await image.write([], to: sink, options: EditOptions(tolerance: tolerance))
     }
     #expect(error?.code == .io && sink.tally.count == 1)
   }

@@ -215,6 +215,36 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: [1, 20])
+  func `a plan with a tolerance keeps the file that it has encoded`(tolerance: Int) async throws {
+    let image = try AnimatedImage(
+      bytes: try Self.write(
+        (0..<6).map { Self.picture($0) }, AnimationWriterOptions(format: .gif)))
+    let options = EditOptions(format: .apng, tolerance: tolerance)
+    let attempts = Mutex<[Int]>([])
+    let whole = MemorySink()
+    let written = try await image.write([.reverse], to: whole, options: options) { made in
+      attempts.withLock { $0.append(made.attempt) }
+    }
+    #expect(written.byteCount == whole.bytes.count && written.frameCount == 6)
+    let numbers = attempts.withLock { $0 }
+    #expect(numbers == numbers.sorted() && Set(numbers) == [1, 2])
+    let plan = try await image.plan([.reverse], options: options)
+    #expect(plan.rewriting?.findings.kept.isEmpty == true)
+    for _ in 0..<2 {
+      let sink = MemorySink()
+      #expect(try await plan.write(to: sink) == written)
+      #expect(sink.bytes == whole.bytes)
+    }
+    // The file is the shorter one.
+    for tolerance in [0, tolerance] {
+      let plan = try EditPlan(
+        image, [.reverse], EditOptions(format: .apng, tolerance: tolerance),
+        comparesLossless: false)
+      #expect(try await plan.write(to: MemorySink()).byteCount >= written.byteCount)
+    }
+  }
+
   @Test func `a partly transparent pixel below the same colour is refused without a trap`() {
     let black = RGBA(red: 0, green: 0, blue: 0)
     let white = RGBA(red: 255, green: 255, blue: 255)
