@@ -142,7 +142,9 @@ import Zoetrope
         Array(tool.run(arguments + ["--progress", "json"]).errors.utf8))
       #expect(lines.first?["warning"]["code"] == "storeDenied")
       #expect(lines.first?["warning"]["cache"] == "open")
-      #expect(lines.count == 2)
+      // Between the warning and the last line, a slow machine reports progress.
+      #expect(lines.dropFirst().allSatisfy { $0["phase"] != .missing })
+      #expect(lines.last?["phase"] == "done")
     }
   }
 

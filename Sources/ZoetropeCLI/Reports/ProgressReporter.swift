@@ -28,8 +28,10 @@ final class ProgressReporter {
   /// The number of frames of the current input, or nil if unknown. The number of frames of a stream is found in its
   /// ``StreamProgress``.
   private var total: Int?
-  /// The number, from 1, of the current attempt to meet a byte budget. Nil if there is no budget.
+  /// The number, from 1, of the current attempt, if several files are encoded to choose one. Otherwise nil.
   private var attempt: Int?
+  /// Whether the next update is reported at once.
+  private var isDue = false
   /// Whether that attempt only estimates the size of a file.
   private var isSample = false
   /// The number of bytes written for the inputs before the current one.
@@ -80,8 +82,9 @@ final class ProgressReporter {
   /// Sets the number of frames of the current input.
   func expect(_ total: Int?) { self.total = total }
 
-  /// Sets the number of frames of the current attempt to meet a byte budget.
+  /// Sets the number of frames of the current attempt. With the style `json`, each attempt has at least one line.
   func expect(_ made: WritingProgress) {
+    if style == .json, made.attempt != attempt { isDue = true }
     (total, attempt, isSample) = (made.totalFrameCount, made.attempt, made.isSample)
   }
 
@@ -97,8 +100,8 @@ final class ProgressReporter {
     guard style != .none else { return }
     let now = ContinuousClock.now
     // A command that takes less than a tenth of a second shows no progress.
-    guard now - (lastUpdate ?? start) >= .milliseconds(100) else { return }
-    lastUpdate = now
+    guard isDue || now - (lastUpdate ?? start) >= .milliseconds(100) else { return }
+    (lastUpdate, isDue) = (now, false)
     show(done, stream, elapsed: now - start, phase: phase)
   }
 

@@ -34,7 +34,6 @@ import ZoetropeTestSupport
     command: String, limit: String, phase: String
   ) throws {
     try withTool { (tool: Tool) throws in
-      // Large enough to take longer than the time between two lines.
       try tool.write(
         DeltaGIF.make(width: 240, height: 180, frameCount: 40, patch: 150), to: "in.gif")
       #expect(try tool.run("convert", "in.gif", "-o", "in.png").status == 0)
