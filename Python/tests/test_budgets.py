@@ -176,7 +176,7 @@ def test_a_number_of_bytes_may_have_a_unit(source):
     for text, count in {
         "9": 9, "9B": 9, "256K": 1 << 18, "256k": 1 << 18, "256KiB": 1 << 18, "1.5M": 3 << 19, "2MiB": 2 << 20,
         "1G": 1 << 30, "1GiB": 1 << 30, "1kB": 1000, "1KB": 1000, "1.MB": 10**6, "0.3GB": 300_000_000,
-        "99999999999G": (1 << 63) - 1,
+        "200kb": 200_000, "1.5mb": 1_500_000, "9b": 9, "99999999999G": (1 << 63) - 1,
     }.items():
         assert _max_bytes(text) == count, text
     plain, exact = converted(source, max_bytes="1G")[0], converted(source, max_bytes=1 << 30)[0]

@@ -40,8 +40,8 @@ _DITHERING = {"auto": 0, "none": 1, "ordered": 2, "diffusion": 3}
 #: The library's pixel formats, by the number of bytes per sample and the number of channels.
 _PIXELS = {(1, 1): 7, (1, 3): 5, (1, 4): 0, (2, 1): 10, (2, 3): 9, (2, 4): 8}
 _UNITS = {
-    "": 1, "B": 1, "K": 1 << 10, "k": 1 << 10, "KiB": 1 << 10, "M": 1 << 20, "MiB": 1 << 20, "G": 1 << 30,
-    "GiB": 1 << 30, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9,
+    "": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30,
+    "kb": 10**3, "mb": 10**6, "gb": 10**9,
 }
 _LARGEST = (1 << 32) - 1
 #: The maximum side of a GIF, which stores sides in 16 bits.
@@ -108,11 +108,11 @@ def _max_bytes(count: ByteCount) -> int:
 def _bytes_of(text: str) -> int:
     """Parse a number of bytes with a unit, as the tool parses ``--max-bytes``."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)([A-Za-z]*)", text)
-    if match is None or match[2] not in _UNITS:
+    if match is None or match[2].lower() not in _UNITS:
         raise parameter_error(
             f"max_bytes is {text!r}; write a number and one of the units K, M and G (powers of 1024) or KB, MB and GB "
             "(powers of 1000), as in '256K' or '1.5MB'")
-    return round(Fraction(match[1].rstrip(".")) * _UNITS[match[2]])
+    return round(Fraction(match[1].rstrip(".")) * _UNITS[match[2].lower()])
 
 
 def _plays(plays: Optional[SupportsIndex]) -> int:

@@ -185,13 +185,17 @@ import Zoetrope
 
   @Test(arguments: [
     ("0", 0), ("17", 17), ("4K", 4096), ("1.5M", 1_572_864), ("2G", 2 << 30), ("3MiB", 3 << 20),
-    ("2MB", 2_000_000), ("1kB", 1000), ("9B", 9),
+    ("2MB", 2_000_000), ("1kB", 1000), ("9B", 9), ("200kb", 200_000), ("3mib", 3 << 20), ("9b", 9),
+    ("1.5m", 1_572_864),
   ])
   func `byte counts have a number and a unit`(_ text: String, _ count: Int) {
     #expect(ByteCountArgument(argument: text)?.count == count)
   }
 
-  @Test(arguments: ["", "M", "-1", "1e3", "0x10", "1.2.3", "inf", "1 M", "1T", "99999999999G", "."])
+  @Test(arguments: [
+    "", "M", "-1", "1e3", "0x10", "1.2.3", "inf", "1 M", "1T", "99999999999G", ".",
+    "1\u{212a}",
+  ])
   func `texts that are not byte counts are rejected`(_ text: String) {
     #expect(ByteCountArgument(argument: text) == nil)
   }

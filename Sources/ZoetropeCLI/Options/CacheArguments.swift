@@ -78,18 +78,20 @@ enum CacheArgument: ExpressibleByArgument, Hashable {
   }
 }
 
-/// A number of bytes: an integer or a decimal fraction with an optional unit. K, M, G, KiB, MiB and GiB are powers of
-/// 1024; kB, KB, MB and GB are powers of 1000.
+/// A number of bytes: an integer or a decimal fraction with an optional unit, in upper or lower case. K, M, G, KiB, MiB
+/// and GiB are powers of 1024; KB, MB and GB are powers of 1000.
 struct ByteCountArgument: ExpressibleByArgument, Hashable {
   let count: Int
 
   private static let units: [(name: String, factor: Double)] = [
-    ("KiB", 1024), ("MiB", 1_048_576), ("GiB", 1_073_741_824),
-    ("kB", 1e3), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9),
-    ("K", 1024), ("k", 1024), ("M", 1_048_576), ("G", 1_073_741_824), ("B", 1),
+    ("kib", 1024), ("mib", 1_048_576), ("gib", 1_073_741_824), ("kb", 1e3), ("mb", 1e6),
+    ("gb", 1e9), ("k", 1024), ("m", 1_048_576), ("g", 1_073_741_824), ("b", 1),
   ]
 
   init?(argument: String) {
+    // The Kelvin sign also has a lower case of k.
+    guard argument.utf8.allSatisfy({ $0 < 128 }) else { return nil }
+    let argument = argument.lowercased()
     let unit = Self.units.first { argument.hasSuffix($0.name) }
     let digits = unit.map { argument.dropLast($0.name.count) } ?? argument[...]
     // `Double` would also accept signs, exponents, `inf` and hexadecimal numbers.
