@@ -104,12 +104,13 @@ package enum LoadSource: Sendable {
     _ threads: DecodeThreads,
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
-    if Task.isCancelled {
+    let result = await threads.cancellableResult { flag in
+      Result { () throws(AnimatedImageError) in try work(flag) }
+    }
+    guard let result else {
       throw AnimatedImageError(.cancelled, "stopped before opening the image")
     }
-    return try await threads.cancellableResult { flag in
-      Result { () throws(AnimatedImageError) in try work(flag) }
-    }.get()
+    return try result.get()
   }
 
   private static func failure(_ error: any Error) -> AnimatedImageError {

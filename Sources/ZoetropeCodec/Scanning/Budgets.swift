@@ -17,7 +17,10 @@ package struct WorkBudget: Sendable {
   package func checkCanvas(_ size: PixelSize, at offset: Int) throws(AnimatedImageError) {
     let allowed = min(limits.canvasPixels, Self.mostPixels)
     guard size.area > allowed else { return }
-    throw exceeded(.canvasPixels, asked: size.area, allowed: allowed, at: offset)
+    let excess = LimitExcess(.canvasPixels, asked: size.area, allowed: allowed)
+    throw .exceeding(
+      .canvasPixels, asked: size.area, allowed: allowed, "\(excess); the canvas is \(size)",
+      format: format, byteOffset: offset)
   }
 
   /// Charges frame `index`, whose rectangle has `area` pixels.

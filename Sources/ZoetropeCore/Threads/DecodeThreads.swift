@@ -20,6 +20,9 @@ package final class DecodeThreads: Sendable {
   /// Threads that write the temporary files of streams, and that finish streams. This work is short, and must not queue
   /// behind the work of ``loading``, because callers wait for a stream to finish.
   package static let spilling = DecodeThreads(count: 4)
+  /// Threads that encode pictures. Encoding a large one takes seconds and cannot be interrupted everywhere, so the
+  /// frames of playing animations must not queue behind it.
+  package static let encoding = DecodeThreads(count: processorCount)
   /// The number of processors that this process may use. A control group's quota of processor time lowers this number.
   package static let processorCount = min(
     Int(zt_processor_count()), ControlGroup(of: "cpu").processorQuota ?? .max)
@@ -96,15 +99,25 @@ package final class DecodeThreads: Sendable {
 }
 
 extension DecodeThreads {
-  /// Like ``result(of:)``, but passes `work` a flag that is raised when the calling task is cancelled.
+  /// Like ``result(of:)``, but passes `work` a flag that is raised when the calling task is cancelled. Returns nil if
+  /// the task is cancelled before `work` has begun, which it then never does, so that a cancelled task does not wait
+  /// for a thread.
   package func cancellableResult<Value: Sendable>(
     of work: @escaping @Sendable (CancelFlag) -> Value
-  ) async -> Value {
+  ) async -> Value? {
+    let handover = ResultHandover<Value>()
     let flag = CancelFlag()
+    // Set when `work` begins or when the task is cancelled, whichever happens first.
+    let isTaken = Atomic(false)
     return await withTaskCancellationHandler {
-      await result { work(flag) }
+      run {
+        guard !isTaken.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        handover.close(with: work(flag))
+      }
+      return await handover.value()
     } onCancel: {
       flag.raise()
+      if !isTaken.exchange(true, ordering: .acquiringAndReleasing) { handover.close(with: nil) }
     }
   }
 }

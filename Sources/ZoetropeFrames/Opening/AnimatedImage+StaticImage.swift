@@ -8,7 +8,7 @@ extension AnimatedImage: AnimationSource {
   /// - Throws: The errors of ``AnimationSource/bitmap(at:rendering:cache:)``. If the calling task is cancelled,
   ///   decoding that has begun still completes, and its result is discarded.
   public func staticBitmap() async throws(AnimatedImageError) -> Bitmap {
-    try await DecodeThreads.shared.valueUnlessCancelled { [self] () throws(AnimatedImageError) in
+    try await DecodeThreads.shared.valueUnlessCancelled { [self] _ throws(AnimatedImageError) in
       try renderStaticBitmap()
     }
   }

@@ -207,25 +207,28 @@ extension DecodeThreads {
   /// Runs `work` on one of the threads of this pool and returns the result of `work`. The flag passed to `work` is
   /// raised when the calling task is cancelled.
   ///
-  /// - Throws: `cancelled` immediately if the calling task is already cancelled; otherwise the errors of `work`.
+  /// - Throws: `cancelled` immediately if the calling task is cancelled before `work` has begun; otherwise the errors of
+  ///   `work`.
   package func value<Value: Sendable>(
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
     guard !Task.isCancelled else {
       throw AnimatedImageError(.cancelled, "stopped before decoding")
     }
-    return try await cancellableResult { flag in
+    let result = await cancellableResult { flag in
       Result { () throws(AnimatedImageError) in try work(flag) }
-    }.get()
+    }
+    guard let result else { throw AnimatedImageError(.cancelled, "stopped before decoding") }
+    return try result.get()
   }
 
-  /// Like ``value(_:)``, but for work that does not look at a flag: throws `cancelled` as soon as the calling task is
-  /// cancelled. Work that has begun still runs to its end, and its result is discarded.
+  /// Like ``value(_:)``, but for work that seldom looks at the flag: throws `cancelled` as soon as the calling task is
+  /// cancelled. The result of work that has begun is then discarded.
   package func valueUnlessCancelled<Value: Sendable>(
-    _ work: @escaping @Sendable () throws(AnimatedImageError) -> Value
+    _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
-    let result = await resultUnlessCancelled { _ in
-      Result { () throws(AnimatedImageError) in try work() }
+    let result = await resultUnlessCancelled { flag in
+      Result { () throws(AnimatedImageError) in try work(flag) }
     }
     guard let result else {
       throw AnimatedImageError(.cancelled, "stopped before the work was done")

@@ -1,6 +1,7 @@
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
@@ -31,6 +32,56 @@ import Zoetrope
     // Only now may the work end; its result is for nobody, and the thread takes other work.
     goesOn.post()
     #expect(await threads.resultUnlessCancelled { _ in 2 } == 2)
+  }
+
+  /// Otherwise, a loop over frames would end only once a busy thread is free.
+  @Test func `a cancelled task does not wait for a thread`() async throws {
+    let threads = DecodeThreads(count: 1)
+    let (begun, hasBegun) = AsyncStream.makeStream(of: Void.self)
+    let goesOn = ThreadSignal()
+    let busy = Task {
+      await threads.result {
+        hasBegun.yield()
+        goesOn.wait()
+      }
+    }
+    for await _ in begun { break }
+    let task = Task {
+      try await threads.value { (_) throws(AnimatedImageError) in
+        Issue.record("the work has begun")
+      }
+    }
+    task.cancel()
+    let error = await #expect(throws: AnimatedImageError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    goesOn.post()
+    await busy.value
+    #expect(try await threads.value { (_) throws(AnimatedImageError) in 3 } == 3)
+  }
+
+  @Test func `frames are decoded while all encoding threads are busy`() async throws {
+    let image = try AnimatedImage(
+      bytes: DeltaGIF.make(width: 64, height: 48, frameCount: 3, patch: 16))
+    let picture = try image.renderStaticBitmap()
+    let (begun, hasBegun) = AsyncStream.makeStream(of: Void.self)
+    let goesOn = ThreadSignal()
+    let count = DecodeThreads.processorCount
+    let busy = (0..<count).map { _ in
+      Task {
+        await DecodeThreads.encoding.result {
+          hasBegun.yield()
+          goesOn.wait()
+        }
+      }
+    }
+    var beginnings = begun.makeAsyncIterator()
+    for _ in 0..<count { await beginnings.next() }
+    let encoding = Task { try await PNGEncoder.encode(picture) }
+    #expect(try await image.bitmap(at: 1).size == image.canvasSize)
+    #expect(try await image.bitmaps().first { _ in true } != nil)
+    for _ in 0..<count { goesOn.post() }
+    for task in busy { await task.value }
+    #expect(try await encoding.value == PNGEncoder().encode(picture))
   }
 
   @Test func `no work begins for a task that was cancelled before`() async {

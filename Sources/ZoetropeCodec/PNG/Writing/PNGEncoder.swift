@@ -35,8 +35,11 @@ public final class PNGEncoder {
   }
 
   /// Encodes the part of `bitmap` inside `rect`, which must lie within the bitmap.
+  ///
+  /// - Parameter isCancelled: A closure that is polled between attempts to compress the picture. Once it returns true,
+  ///   this method throws `cancelled`.
   package func encode(
-    _ bitmap: Bitmap, in rect: PixelRect
+    _ bitmap: Bitmap, in rect: PixelRect, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> [UInt8] {
     guard !rect.isEmpty else {
       throw AnimatedImageError(.parameter, "a picture without pixels cannot be written")
@@ -62,7 +65,7 @@ public final class PNGEncoder {
         PixelPacking.pack(
           lines, width: rect.width, height: rect.height, remap: table.remap,
           depth: table.form.bitDepth)
-        return try file(rect.size, table.form, table)
+        return try file(rect.size, table.form, table, isCancelled)
       }
     }
     let (isOpaque, isGrey) = PixelPacking.survey(bitmap, rect)
@@ -80,14 +83,14 @@ public final class PNGEncoder {
     } else {
       PixelPacking.write(bitmap, rect, as: type, into: lines)
     }
-    return try file(rect.size, form, nil)
+    return try file(rect.size, form, nil, isCancelled)
   }
 
   /// Compresses the scanlines and returns a PNG file that contains them.
   private func file(
-    _ size: PixelSize, _ form: PNGForm, _ table: ColorTable?
+    _ size: PixelSize, _ form: PNGForm, _ table: ColorTable?, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [UInt8] {
-    let count = try scanlines.pack(size, form)
+    let count = try scanlines.pack(size, form, isCancelled: isCancelled)
     let capacity = count + 12 * (count / dataLimit) + 4096
     try PixelMemory.require(capacity)
     var chunks = PNGChunks(capacity: capacity)
