@@ -4,8 +4,8 @@ internal import Synchronization
 /// Encodes frames on several threads and writes them in order.
 ///
 /// A thread that submits a frame while too many are in progress encodes a frame itself, so it never waits for threads
-/// that are busy with other work. Threads of ``DecodeThreads/encoding`` help. Only submitting threads write to the sink, because
-/// the sink may block and the helpers have other work to do.
+/// that are busy with other work. Threads of ``DecodeThreads/writing`` help. Only submitting threads write to the sink,
+/// because the sink may block and the helpers have other work to do.
 final class EncodingQueue: Sendable {
   /// A frame of the file, to be encoded and written.
   struct Job: Sendable {
@@ -100,7 +100,7 @@ final class EncodingQueue: Sendable {
       state.helperCount += 1
       return true
     }
-    if needsHelper { DecodeThreads.encoding.run(isOptional: true) { [self] in help() } }
+    if needsHelper { DecodeThreads.writing.run(isOptional: true) { [self] in help() } }
     try work { $0.submitted - $0.next < $0.window }
   }
 

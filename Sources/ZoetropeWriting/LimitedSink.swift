@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// A sink that keeps the file in memory. If the file becomes longer than a limit, the sink drops the file and only counts
-/// its bytes. Above a second limit, the sink fails.
+/// A sink that keeps the file in memory. If the file becomes longer than a limit, the sink drops the file and only
+/// counts its bytes. Above a second limit, the sink fails.
 final class LimitedSink: AnimationSink {
   private struct State {
     var bytes: [UInt8] = []
@@ -66,14 +66,15 @@ struct EncodedFile: Sendable {
     try sink.orAbandon { () throws(AnimatedImageError) in
       for start in stride(from: 0, to: bytes.count, by: 1 << 18) {
         if isCancelled() { throw EncodingQueue.cancelled }
-        try sink.write(Array(bytes[start..<min(start + 1 << 18, bytes.count)]))
+        let end = min(start + 1 << 18, bytes.count)
+        try sink.write(Array(bytes[start..<end]))
+        progress(
+          WritingProgress(
+            frameCount: written.frameCount * end / bytes.count,
+            totalFrameCount: written.frameCount, byteCount: end, attempt: attempt))
       }
     }
     try sink.finish()
-    progress(
-      WritingProgress(
-        frameCount: written.frameCount, totalFrameCount: written.frameCount,
-        byteCount: bytes.count, attempt: attempt))
     return written
   }
 }

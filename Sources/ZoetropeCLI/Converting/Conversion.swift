@@ -31,7 +31,9 @@ struct Conversion {
     format = AnimationFormatChoice(options.format ?? .apng)
     let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
     let reporter = reporting.reporter(total: nil, phase: "fit")
+    var last: WritingProgress?
     func report(_ made: WritingProgress) {
+      last = made
       reporter.expect(made)
       reporter.update((made.frameCount, made.byteCount))
     }
@@ -44,7 +46,7 @@ struct Conversion {
       } else {
         budgeted = nil
         plan = try EditPlan(image, edits, options, isCancelled: isCancelled, progress: report)
-        reporter.clear()
+        if let last { reporter.finish((plan.frames.count, last.byteCount)) }
       }
     } catch {
       // The message about the error begins a line.

@@ -82,7 +82,8 @@ final class ProgressReporter {
   /// Sets the number of frames of the current input.
   func expect(_ total: Int?) { self.total = total }
 
-  /// Sets the number of frames of the current attempt. With the style `json`, each attempt has at least one line.
+  /// Sets the number of frames of the current attempt. With the style `json`, the first update of each attempt is
+  /// reported.
   func expect(_ made: WritingProgress) {
     if style == .json, made.attempt != attempt { isDue = true }
     (total, attempt, isSample) = (made.totalFrameCount, made.attempt, made.isSample)
@@ -99,7 +100,7 @@ final class ProgressReporter {
   func update(_ done: (frames: Int, bytes: Int?)?, of stream: StreamProgress? = nil) {
     guard style != .none else { return }
     let now = ContinuousClock.now
-    // A command that takes less than a tenth of a second shows no progress.
+    // A command that takes less than a tenth of a second shows no progress line.
     guard isDue || now - (lastUpdate ?? start) >= .milliseconds(100) else { return }
     (lastUpdate, isDue) = (now, false)
     show(done, stream, elapsed: now - start, phase: phase)

@@ -56,7 +56,7 @@ package struct ColorHistogram: Sendable {
 
   @inline(__always)
   private mutating func add(_ word: UInt32, _ weight: UInt32, to index: Int, rest: UInt32) {
-    guard bins[index].sums.x < Self.weightLimit, weight < Self.weightLimit else { return }
+    guard weight < Self.weightLimit, bins[index].sums.x < Self.weightLimit - weight else { return }
     bins[index].sums &+= SIMD4(
       weight, (rest & 15) &* weight, (rest >> 8 & 15) &* weight, (rest >> 16 & 15) &* weight)
     bins[index].alphas &+= (rest >> 24) &* weight

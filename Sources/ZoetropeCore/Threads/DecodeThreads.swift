@@ -20,9 +20,12 @@ package final class DecodeThreads: Sendable {
   /// Threads that write the temporary files of streams, and that finish streams. This work is short, and must not queue
   /// behind the work of ``loading``, because callers wait for a stream to finish.
   package static let spilling = DecodeThreads(count: 4)
-  /// Threads that encode pictures. Encoding a large one takes seconds and cannot be interrupted everywhere, so the
-  /// frames of playing animations must not queue behind it.
+  /// Threads that encode single pictures. Encoding a large one takes seconds and cannot be interrupted everywhere, so
+  /// the frames of playing animations must not queue behind it.
   package static let encoding = DecodeThreads(count: processorCount)
+  /// Threads that help the writers of animations. They work for a writer until no frame of its animation waits, so
+  /// nothing else must queue behind them.
+  package static let writing = DecodeThreads(count: processorCount)
   /// The number of processors that this process may use. A control group's quota of processor time lowers this number.
   package static let processorCount = min(
     Int(zt_processor_count()), ControlGroup(of: "cpu").processorQuota ?? .max)
@@ -84,6 +87,9 @@ package final class DecodeThreads: Sendable {
     return value
   }
 
+  /// The number of jobs that wait for a thread.
+  package var waitingCount: Int { state.withLock { $0.queue.count } }
+
   private func loop() -> Never {
     let signal = ThreadSignal()
     while true {
@@ -105,19 +111,21 @@ extension DecodeThreads {
   package func cancellableResult<Value: Sendable>(
     of work: @escaping @Sendable (CancelFlag) -> Value
   ) async -> Value? {
+    guard !Task.isCancelled else { return nil }
     let handover = ResultHandover<Value>()
     let flag = CancelFlag()
-    // Set when `work` begins or when the task is cancelled, whichever happens first.
-    let isTaken = Atomic(false)
+    // Taken when the work begins or when the task is cancelled, whichever happens first. What a cancelled task leaves
+    // in the queue keeps no picture or file in memory.
+    let waiting = Mutex<(@Sendable (CancelFlag) -> Value)?>(work)
     return await withTaskCancellationHandler {
       run {
-        guard !isTaken.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard let work = waiting.withLock({ $0.take() }) else { return }
         handover.close(with: work(flag))
       }
       return await handover.value()
     } onCancel: {
       flag.raise()
-      if !isTaken.exchange(true, ordering: .acquiringAndReleasing) { handover.close(with: nil) }
+      if waiting.withLock({ $0.take() }) != nil { handover.close(with: nil) }
     }
   }
 }

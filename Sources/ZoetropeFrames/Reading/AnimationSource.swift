@@ -207,8 +207,8 @@ extension DecodeThreads {
   /// Runs `work` on one of the threads of this pool and returns the result of `work`. The flag passed to `work` is
   /// raised when the calling task is cancelled.
   ///
-  /// - Throws: `cancelled` immediately if the calling task is cancelled before `work` has begun; otherwise the errors of
-  ///   `work`.
+  /// - Throws: `cancelled` immediately if the calling task is cancelled before `work` has begun; otherwise the errors
+  ///   of `work`.
   package func value<Value: Sendable>(
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {

@@ -2,7 +2,7 @@ extension PNGEncoder {
   /// Encodes `bitmap` as a PNG file on one of the library's threads and returns the bytes of the file. For the
   /// parameters and the result, see ``init(effort:metadata:)`` and ``encode(_:)``.
   ///
-  /// There is one such thread per processor, and frames are decoded on others, so playback goes on while pictures are
+  /// There is one such thread per processor. Frames are decoded on others, so playback goes on while pictures are
   /// encoded. Each call allocates the working memory of an encoder. To encode many bitmaps, create one encoder per
   /// thread instead.
   ///

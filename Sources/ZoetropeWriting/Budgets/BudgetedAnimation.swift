@@ -45,13 +45,13 @@ extension AnimatedImage {
     // The budget tells the plans to leave metadata out at first.
     var options = options
     options.budget = budget
-    let fitting = try BudgetFitting(self, edits, options, budget, isCancelled)
+    let fitting = try BudgetFitting(self, edits, options, budget, isCancelled, progress)
     // A file without metadata may still fit.
     let mayStrip = lossless == nil || !keepsMetadata ? false : try hasMetadata()
     var search = BudgetSearch(
       limit: budget.byteLimit, levers: fitting.levers, least: lossless, isLossless: !mayStrip)
     var best: BudgetedAnimation?
-    var attempt = 0
+    var attempt = fitting.plan.attemptCount
     func report(_ made: WritingProgress) {
       var numbered = made
       numbered.attempt = attempt
@@ -139,7 +139,7 @@ private struct BudgetFitting {
 
   init(
     _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions, _ budget: ByteBudget,
-    _ isCancelled: @escaping @Sendable () -> Bool
+    _ isCancelled: @escaping @Sendable () -> Bool, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) {
     guard budget.byteLimit > 0 else {
       throw AnimatedImageError(.parameter, "the byte limit must be at least 1")
@@ -149,7 +149,7 @@ private struct BudgetFitting {
     self.options = options
     self.isCancelled = isCancelled
     limit = budget.byteLimit
-    plan = try EditPlan(image, edits, options, isCancelled: isCancelled)
+    plan = try EditPlan(image, edits, options, isCancelled: isCancelled, progress: progress)
     let size = plan.canvasSize
     let duration = plan.frames.reduce(0.0) {
       $0 + DelayPolicy.browser.shownDuration(of: $1.delay) / .seconds(1)
@@ -202,6 +202,9 @@ private struct BudgetFitting {
     _ plan: EditPlan, _ settings: BudgetSearch.Settings, countsAll: Bool = false,
     keepsMetadata: Bool, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> File? {
+    if let file = plan.encoded, plan.rewriting != nil {
+      return (plan, file, file.bytes.count, isStripped: !keepsMetadata)
+    }
     // Complete a file of up to about four times the limit, because the search needs its size.
     let sink = LimitedSink(
       plan.rewriting == nil ? .max : 4 * min(limit, 1 << 40) + 1 << 16,

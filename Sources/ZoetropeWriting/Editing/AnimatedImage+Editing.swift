@@ -6,7 +6,7 @@ extension AnimatedImage {
   /// delays or plays, or for a cut at the end. Scaling decodes every frame, and keeps up to 32 MiB of pictures for
   /// writing. Cropping and reversing decode every frame twice: once while planning and once while writing. So do
   /// another format and a limited number of colours. With ``EditOptions/tolerance``, planning encodes the animation
-  /// twice, to find out whether the tolerance saves bytes; the plan keeps the file, up to 64 MiB, for writing.
+  /// twice, to find out whether the tolerance saves bytes; the plan keeps the file, up to 32 MiB, for writing.
   ///
   /// - Parameters:
   ///   - edits: The edits, which are applied in order.
@@ -55,7 +55,8 @@ extension AnimatedImage {
         let plan = try sink.orAbandon { () throws(AnimatedImageError) in
           try EditPlan(self, edits, options, isCancelled: isCancelled, progress: progress)
         }
-        return try plan.write(to: sink, isCancelled: isCancelled, progress: progress)
+        return try plan.write(
+          to: sink, after: plan.attemptCount, isCancelled: isCancelled, progress: progress)
       }
       let found = try sink.orAbandon { () throws(AnimatedImageError) in
         try fitted(edits, options, to: budget, isCancelled: isCancelled, progress: progress)

@@ -43,10 +43,8 @@ extension EditPlan {
     }
   }
 
-  /// The number of files that are encoded to find out whether a tolerance saves bytes.
-  static let comparedCount = 2
-  /// The greatest size of a file that a plan keeps in memory.
-  private static let keptByteCount = 64 << 20
+  /// The greatest size of a file that a plan keeps in memory. While plans are compared, there are two such files.
+  private static let keptByteCount = 32 << 20
 
   /// Makes a plan that allows similar colours, or a lossless plan if the lossless file is no larger. To compare them,
   /// the file with similar colours is encoded, and the lossless file until it is larger. The plan keeps the file.
@@ -56,7 +54,10 @@ extension EditPlan {
   ) throws(AnimatedImageError) {
     var best: (plan: EditPlan, byteCount: Int)?
     var refusal: AnimatedImageError?
-    for (attempt, tolerance) in [options.tolerance, 0].enumerated() {
+    var attemptCount = 0
+    for tolerance in [options.tolerance, 0] {
+      let earlier = attemptCount
+      attemptCount += 1
       var options = options
       options.tolerance = tolerance
       do throws(AnimatedImageError) {
@@ -65,7 +66,8 @@ extension EditPlan {
         let sink = LimitedSink(Self.keptByteCount, failsAbove: best?.byteCount ?? .max)
         let written = try plan.write(to: sink, isCancelled: isCancelled) { made in
           var numbered = made
-          numbered.attempt = attempt + 1
+          numbered.attempt += earlier
+          attemptCount = max(attemptCount, numbered.attempt)
           progress(numbered)
         }
         if !sink.isTooLong {
@@ -80,7 +82,7 @@ extension EditPlan {
       }
     }
     guard let best else { throw refusal ?? EncodingQueue.cancelled }
-    self = best.plan
+    self = best.plan.afterAttempts(attemptCount)
   }
 
   /// Makes a plan that encodes all pictures again.

@@ -1,20 +1,23 @@
 extension EditPlan {
   /// Carries out the plan on the calling thread. The sink is finished if writing succeeds, and abandoned if this method
   /// throws.
+  ///
+  /// - Parameter earlier: The number of attempts that `progress` has already been told of. Default: 0.
   package func write(
-    to sink: any AnimationSink, isCancelled: @escaping @Sendable () -> Bool = { false },
+    to sink: any AnimationSink, after earlier: Int = 0,
+    isCancelled: @escaping @Sendable () -> Bool = { false },
     progress: (WritingProgress) -> Void = { _ in }
   ) throws(AnimatedImageError) -> WrittenAnimation {
     if let encoded {
       return try encoded.write(
-        to: sink, isCancelled: isCancelled, attempt: Self.comparedCount, progress: progress)
+        to: sink, isCancelled: isCancelled, attempt: max(earlier, 1), progress: progress)
     }
     sink.observe(isCancelled)
     if let rewriting {
       let written = try rewriting.write(to: sink, isCancelled: isCancelled) {
         var made = WritingProgress(
           frameCount: $0.frameCount, totalFrameCount: steps.count, byteCount: $0.byteCount)
-        made.attempt = $0.attempt
+        made.attempt = earlier + $0.attempt
         progress(made)
       }
       return WrittenAnimation(

@@ -76,6 +76,8 @@ public struct EditPlan: Sendable {
   var structure: Structure
   /// The file, if it was encoded to make the plan and is kept in memory.
   private(set) var encoded: EncodedFile?
+  /// The number of files that were encoded to make the plan.
+  private(set) var attemptCount = 0
   /// How much time to spend on compressing new frames.
   package let effort: EncodingEffort
   /// The header of the source. The header of a PNG is adapted to the size and the colours of the output.
@@ -109,6 +111,13 @@ public struct EditPlan: Sendable {
   mutating func keep(_ file: EncodedFile) {
     encoded = file
     if let rewriting { structure = .rewritten(rewriting.withoutKeptPictures()) }
+  }
+
+  /// Returns a copy that was made in `count` attempts.
+  func afterAttempts(_ count: Int) -> EditPlan {
+    var plan = self
+    plan.attemptCount = count
+    return plan
   }
 
   /// If the plan encodes all pictures again, returns a plan that also writes the image's metadata. Otherwise returns

@@ -51,6 +51,7 @@ import ZoetropeTestSupport
         Issue.record("the work has begun")
       }
     }
+    while threads.waitingCount == 0 { await Task.yield() }
     task.cancel()
     let error = await #expect(throws: AnimatedImageError.self) { try await task.value }
     #expect(error?.code == .cancelled)
@@ -77,9 +78,13 @@ import ZoetropeTestSupport
     var beginnings = begun.makeAsyncIterator()
     for _ in 0..<count { await beginnings.next() }
     let encoding = Task { try await PNGEncoder.encode(picture) }
-    #expect(try await image.bitmap(at: 1).size == image.canvasSize)
-    #expect(try await image.bitmaps().first { _ in true } != nil)
-    for _ in 0..<count { goesOn.post() }
+    do {
+      // Other tests encode on these threads, too.
+      defer { for _ in 0..<count { goesOn.post() } }
+      while DecodeThreads.encoding.waitingCount == 0 { await Task.yield() }
+      #expect(try await image.bitmap(at: 1).size == image.canvasSize)
+      #expect(try await image.bitmaps().first { _ in true } != nil)
+    }
     for task in busy { await task.value }
     #expect(try await encoding.value == PNGEncoder().encode(picture))
   }

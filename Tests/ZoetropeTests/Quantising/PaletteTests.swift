@@ -159,10 +159,16 @@ import ZoetropeTestSupport
   func `no other mixture with the nearest entry comes closer`(
     count: Int, mixing: PaletteMapper.Mixing
   ) {
+    for isOpaque in [true, false] {
+      checkChoices(count, mixing, isOpaque: isOpaque)
+    }
+  }
+
+  private func checkChoices(_ count: Int, _ mixing: PaletteMapper.Mixing, isOpaque: Bool) {
     var state = UInt32(count)
     func next() -> UInt32 {
       state = state &* 1_664_525 &+ 1_013_904_223
-      return state >> 8 | 0xff00_0000
+      return state >> 8 | (isOpaque ? 0xff00_0000 : (state >> 3 & 0xf8 | 1) << 24)
     }
     var mapper = PaletteMapper((0..<count).map { _ in next() }, mixing: mixing)
     func vector(_ word: UInt32) -> SIMD4<Double> {
@@ -170,10 +176,13 @@ import ZoetropeTestSupport
     }
     let entries = mapper.palette.map(vector)
     for _ in 0..<300 {
-      let word = next() & 0xfffc_fcfc | 0x0002_0202
+      let word =
+        isOpaque ? next() & 0xfffc_fcfc | 0x0002_0202 : next() & 0xf8f0_f8f0 | 0x0408_0408
       guard mapper.index(of: word) == nil else { continue }
       let choice = mapper.choice(word)
       let (color, first) = (vector(word), entries[choice.first])
+      func distance(_ entry: SIMD4<Double>) -> Double { ((entry - color) * (entry - color)).sum() }
+      #expect(distance(first) == entries.map(distance).min())
       func error(_ second: Int, _ share: Int) -> Double {
         let (step, part) = (entries[second] - first, Double(share) / 64)
         let rest = color - first - step * part

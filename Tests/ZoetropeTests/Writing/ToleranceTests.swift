@@ -229,6 +229,17 @@ import ZoetropeTestSupport
     #expect(written.byteCount == whole.bytes.count && written.frameCount == 6)
     let numbers = attempts.withLock { $0 }
     #expect(numbers == numbers.sorted() && Set(numbers) == [1, 2])
+    // With a budget, the numbers go on.
+    attempts.withLock { $0 = [] }
+    var bounded = options
+    bounded.budget = ByteBudget(byteLimit: whole.bytes.count / 2)
+    let small = MemorySink()
+    _ = try await image.write([.reverse], to: small, options: bounded) { made in
+      attempts.withLock { $0.append(made.attempt) }
+    }
+    #expect(small.bytes.count <= whole.bytes.count / 2)
+    let more = attempts.withLock { $0 }
+    #expect(more == more.sorted() && more.starts(with: [1]) && (more.last ?? 0) > 2)
     let plan = try await image.plan([.reverse], options: options)
     #expect(plan.rewriting?.findings.kept.isEmpty == true)
     for _ in 0..<2 {
