@@ -307,7 +307,7 @@ struct EditPlanTests {
     #expect("\(plan)".contains("frame 0: frame 2, encoded, since the canvas before it differs"))
   }
 
-  /// With a tolerance, the file is encoded before the sink is used.
+  /// With a tolerance, the file is encoded before anything is written to the sink.
   @Test("A sink that fails is abandoned, and its error is thrown", arguments: [0, 20])
   func failingSink(tolerance: Int) async throws {
     let image = try AnimatedImage(bytes: gif([Patch(rect: whole)]))
