@@ -240,6 +240,16 @@ if Context.environment["ZOETROPE_BENCH"] != nil {
       swiftSettings: settings))
 }
 
+// Tests of the library alone need none of the tool, whose modules take longest to compile (see Scripts/sanitize.sh).
+if Context.environment["ZOETROPE_WITHOUT_TOOL"] != nil {
+  let tool: Set = [
+    "ZoetropeMain", "ZoetropeCLI", "ZoetropeExplain", "ZoetropePlayer", "ZoetropeProcess",
+    "ZoetropeC", "examples", "zoetrope-fixtures", "ZoetropeCLITests", "ZoetropeTerminalTests",
+  ]
+  package.targets.removeAll { tool.contains($0.name) }
+  package.products.removeAll { ["zoetrope", "ZoetropeC", "_ZoetropeCLI"].contains($0.name) }
+}
+
 // A debug build does not specialize generics, on which tests then spend most of their time. `make` therefore optimizes
 // the modules that compute. Packages that depend on a release of this one may not use such flags.
 if Context.environment["ZOETROPE_OPTIMIZE"] != nil {

@@ -13,6 +13,7 @@ if [ -n "${FOLDERS:-}" ]; then
     grep -oE '\w+Tests$' | sort -u | paste -sd '|')
   [ -n "$suites" ] || { echo "no suites in $FOLDERS" >&2; exit 2; }
   FILTER="^ZoetropeTests\.($suites)/"
+  export ZOETROPE_WITHOUT_TOOL=1
 fi
 options=(--no-parallel --disable-xctest --filter "${FILTER:-.}")
 [ -z "${SKIP:-}" ] || options+=(--skip "$SKIP")
