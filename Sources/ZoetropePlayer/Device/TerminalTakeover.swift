@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Zoetrope
 internal import ZoetropeProcess
 package import ZoetropeTerminal
@@ -45,6 +46,12 @@ package final class TerminalTakeover {
       write: { device.writeAll($0) }, read: { device.read(within: $0) })
     terminal.leave()
     Signals.endTerminal()
+    // While the terminal was being queried, these keys did not send their signals.
+    let signals: [(Character, Int32)] = [("c", SIGINT), ("\\", SIGQUIT)]
+    for (key, number) in signals
+    where probe.typed.contains(.key(KeyEvent(.character(key), .control))) {
+      raise(number)
+    }
     return probe.capabilities
   }
 

@@ -42,8 +42,8 @@ enum PlayerEvent: Sendable {
 
   /// The size of the screen has changed.
   case resized(ScreenSize)
-  /// The contents of the screen are unknown, so everything must be redrawn.
-  case repaint
+  /// The terminal was set up again after another program used it. Its screen, which has the given size, is drawn anew.
+  case returned(ScreenSize)
   /// The system asks the process to stop, as when the user presses Ctrl-Z.
   case stopping
   /// A signal, or the loss of the terminal, ends playback.

@@ -212,7 +212,7 @@ extension PlayerModel {
   /// Saves the frames of the repeated section, or all frames if there is no section. If that is more than one frame,
   /// the key must be pressed twice, so that a single mistaken key press does not fill the directory.
   private mutating func saveSection() -> [PlayerEffect] {
-    guard file.frameCount > 0 else { return [] }
+    guard hasFrames() else { return [] }
     guard asksToSave || range.count == 1 else {
       asksToSave = true
       say("press S again to save \(range.count) frames into the current directory")
@@ -222,8 +222,15 @@ extension PlayerModel {
     return [.saveAll(range)]
   }
 
+  /// Returns whether there is a frame to save, and shows a message if there is none, as at the beginning of a stream.
+  private mutating func hasFrames() -> Bool {
+    if file.frameCount == 0 { say("no frame to save yet") }
+    return file.frameCount > 0
+  }
+
   /// Saves the current frame. During a jump, saves the target frame once it is shown.
   mutating func saveFrame() -> [PlayerEffect] {
+    guard hasFrames() else { return [] }
     savesTarget = frames.shown?.index != position
     guard let shown = frames.shown, !savesTarget else { return [] }
     return [.save(shown.bitmap, index: shown.index)]

@@ -43,6 +43,7 @@ extension PlayerModel {
     _ bytes: [UInt8], isWhole: Bool, at now: ContinuousClock.Instant
   ) -> [PlayerEffect] {
     if !isWhole { frames.request(.screen) }
+    if frames.shown != nil { hasDrawn = true }
     var bytes = bytes
     if let status = changedStatus(now: true, at: now) { stage.append(status, to: &bytes) }
     stage.synchronize(&bytes)
@@ -58,6 +59,7 @@ extension PlayerModel {
     var effects: [PlayerEffect] = []
     if savesTarget { effects = saveFrame() + [.refresh] }
     if overlay != nil { return effects }
+    hasDrawn = true
     var bytes = made ?? []
     if let status = changedStatus(now: false, at: now) { stage.append(status, to: &bytes) }
     statistics.shown += 1
@@ -84,11 +86,13 @@ extension PlayerModel {
     stage.screen = screen
     if settings.isInline {
       stage.room.columns = screen.columns
-      stage.room.rows = min(stage.room.rows, screen.rows)
-      stage.room.row = max(0, min(stage.room.row, screen.rows - stage.room.rows))
+      // The row below the picture is the shell's.
+      stage.room.rows = min(stage.room.rows, max(screen.rows - 1, 1))
+      stage.room.row = max(0, min(stage.room.row, screen.rows - 1 - stage.room.rows))
     } else {
       stage.room = plan.room
     }
-    return [.dropOutput] + (overlay.map { cover(with: $0) } ?? repaint())
+    let effects = overlay.map { cover(with: $0) } ?? repaint()
+    return hasDrawn ? [.dropOutput] + effects : effects
   }
 }

@@ -37,6 +37,9 @@ struct PlayerModel: Sendable {
   var frames = PlayerFrames()
   var status = StatusRows()
   var statistics = PlayerStatistics()
+  /// Whether a picture was written since the terminal was set up. Until then, output that the terminal has not read may
+  /// contain the bytes that set it up, and is not dropped.
+  var hasDrawn = false
 
   var request: PlayRequest
   /// The options with which the file is currently played.
@@ -135,7 +138,9 @@ struct PlayerModel: Sendable {
       message = Message(text: text, endsAt: time.map { now + $0 })
       return []
     case .resized(let screen): return fit(screen)
-    case .repaint: return repaint()
+    case .returned(let screen):
+      hasDrawn = false
+      return fit(screen)
     case .stopping: return suspend()
     case .ending(let status):
       phase = .over(.ended(status))

@@ -43,7 +43,7 @@ struct PreviewTarget {
     var capabilities = probed ?? TerminalCapabilities(unasked: environment)
     if let colors = settings.colors { capabilities.colors = colors }
     self.capabilities = capabilities
-    mode = Self.mode(settings.mode, capabilities)
+    mode = settings.mode?.confirmed(by: capabilities) ?? DrawingMode(best: capabilities)
     passthrough = Self.passthrough(settings.passthrough, mode, capabilities)
     isAtCursor = settings.place?.position == nil
     self.imageID =
@@ -85,17 +85,6 @@ struct PreviewTarget {
         "inside \(passthrough.rawValue), \(mode.name) pictures need a position: "
           + "--place COLSxROWS@X,Y")
     }
-  }
-
-  private static func mode(
-    _ wanted: DrawingMode?, _ capabilities: TerminalCapabilities
-  ) -> DrawingMode {
-    guard let wanted else { return DrawingMode(best: capabilities) }
-    // Two alternating images also work in terminals that may not support edits of an image.
-    if wanted == .graphics(.kittyEdits), !capabilities.hasKittyEdits {
-      return .graphics(.kittyImages)
-    }
-    return wanted
   }
 
   private static func passthrough(

@@ -95,6 +95,8 @@ final class Player {
       _ model: PlayerModel, _ decoder: inout InputDecoder, _ typed: inout [InputEvent]
     ) -> CellRect
   ) {
+    // A picture that the terminal does not read in time is ended where it is.
+    if !finishWriting() { device.writeAll(terminal.mode.abort) }
     let row = model.stage.room.row + model.stage.room.rows
     device.writeAll(Array("\u{1B}[m\u{1B}[\(row + 1);1H".utf8))
     var typed: [InputEvent] = []
@@ -329,16 +331,27 @@ final class Player {
     flush()
     fence.reset()
     terminal.enter()
-    if !fitScreen() { handle(.repaint) }
+    fit(.returned(screen))
+  }
+
+  /// The current size of the screen.
+  private var screen: ScreenSize {
+    ScreenSize(device.size, cell: model.stage.capabilities.cellSize, reportedAt: firstSize)
   }
 
   /// Fits the picture to the current size of the screen. Returns false if the size has not changed.
   @discardableResult
   private func fitScreen() -> Bool {
-    let screen = ScreenSize(
-      device.size, cell: model.stage.capabilities.cellSize, reportedAt: firstSize)
+    let screen = screen
     guard screen != model.stage.screen else { return false }
-    handle(.resized(screen))
+    fit(.resized(screen))
     return true
+  }
+
+  /// Handles an event that may move the picture.
+  private func fit(_ event: PlayerEvent) {
+    handle(event)
+    guard model.settings.isInline else { return }
+    terminal.changeEpilogue(TerminalPlay.epilogue(below: model.stage.room))
   }
 }

@@ -160,7 +160,7 @@ package struct TerminalPlay {
   }
 
   /// Returns the bytes that move the cursor below an inline picture.
-  private static func epilogue(below room: CellRect) -> [UInt8] {
+  static func epilogue(below room: CellRect) -> [UInt8] {
     Array("\u{1B}[\(room.row + room.rows + 1);1H".utf8)
   }
 
@@ -187,7 +187,7 @@ package struct TerminalPlay {
     let device = terminal.device
     var capabilities = probe.capabilities
     if let colors = settings.colors { capabilities.colors = colors }
-    let mode = chooseMode(capabilities)
+    let mode = settings.mode?.confirmed(by: capabilities) ?? DrawingMode(best: capabilities)
     let size = device.size
     let screen = ScreenSize(size, cell: capabilities.cellSize, reportedAt: size)
     var decoder = probe.decoder
@@ -225,15 +225,5 @@ package struct TerminalPlay {
     return Player(
       model, terminal: terminal, painter: painter, decoder: decoder, latency: latency,
       input: playlist.input, image: first)
-  }
-
-  private func chooseMode(_ capabilities: TerminalCapabilities) -> DrawingMode {
-    guard let mode = settings.mode else { return DrawingMode(best: capabilities) }
-    // The setting `kitty` allows both methods of kitty graphics. Edits are used only if the terminal confirmed that it
-    // supports them.
-    if mode == .graphics(.kittyEdits), capabilities.hasKittyGraphics, !capabilities.hasKittyEdits {
-      return .graphics(.kittyImages)
-    }
-    return mode
   }
 }

@@ -152,9 +152,10 @@ struct Stage: Sendable {
   }
 
   /// Returns the modes that the terminal supports, and the mode `wanted` even if the terminal does not report support
-  /// for it.
+  /// for it. Only edits of kitty images always need the terminal's confirmation.
   func modes(including wanted: DrawingMode?) -> [DrawingMode] {
-    DrawingMode.all.filter { mode in
+    let wanted = wanted?.confirmed(by: capabilities)
+    return DrawingMode.all.filter { mode in
       if mode == wanted { return true }
       return switch mode.kind {
       case .graphics(.kittyEdits): capabilities.hasKittyEdits

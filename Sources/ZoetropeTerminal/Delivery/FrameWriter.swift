@@ -27,7 +27,7 @@ public struct FrameWriter: Sendable {
     capabilities: TerminalCapabilities, mode: DrawingMode? = nil,
     options: EncodingOptions = EncodingOptions()
   ) {
-    let mode = mode ?? DrawingMode(best: capabilities)
+    let mode = mode?.confirmed(by: capabilities) ?? DrawingMode(best: capabilities)
     self.init(
       encoder: mode.encoder(
         layout: layout, screen: screen, pictureSize: pictureSize, capabilities: capabilities,

@@ -108,9 +108,13 @@ package struct KittyEncoder: FrameEncoding {
     place(part, of: bitmap, pen: &pen, into: &output)
   }
 
-  /// Appends the bytes that delete the image that the terminal stores for this encoder.
+  /// Appends the bytes that delete the images that the terminal may store for this encoder.
   package mutating func remove(pen: inout PenState, into output: inout [UInt8]) {
-    if isPlaced { delete(currentID, into: &output) }
+    if isPlaced {
+      delete(firstID, into: &output)
+      // If the last picture was encoded but not sent, the terminal still shows the image before it.
+      if method == .twoImages { delete(firstID + 1, into: &output) }
+    }
     isPlaced = false
     history.forget()
   }

@@ -54,8 +54,8 @@ struct PictureHistory: Sendable {
   /// Returns the size at which pictures of `size`, shown at the size `shown`, are sent. The result is `shown`, or a
   /// whole multiple of `size` if `shown` would take too many bytes.
   static func sentSize(of size: PixelSize, shown: PixelSize) -> PixelSize {
-    guard shown.area > max(enlargedLimit, size.area) else { return shown }
-    let factor = (Double(enlargedLimit) / Double(max(size.area, 1))).squareRoot()
+    guard !size.isEmpty, shown.area > max(enlargedLimit, size.area) else { return shown }
+    let factor = (Double(enlargedLimit) / Double(size.area)).squareRoot()
     let whole = max(Int(factor.rounded(.down)), 1)
     return PixelSize(width: size.width * whole, height: size.height * whole)
   }

@@ -41,7 +41,8 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
 
   private init(kind: Kind) { self.kind = kind }
 
-  /// kitty's graphics protocol, with which changed parts are edited into the image on screen.
+  /// kitty's graphics protocol, with which changed parts are edited into the image on screen. In a terminal that did not
+  /// confirm that it supports edits, two alternating images are used instead.
   public static let kitty = graphics(.kittyEdits)
   /// The protocol for inline images of iTerm2.
   public static let iterm2 = graphics(.iterm2)
@@ -92,6 +93,11 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
     } else {
       self = .blocks(capabilities.bestGlyphs)
     }
+  }
+
+  /// Returns this mode or, if it uses edits that the terminal did not confirm, kitty's graphics protocol without edits.
+  package func confirmed(by capabilities: TerminalCapabilities) -> DrawingMode {
+    self == .kitty && !capabilities.hasKittyEdits ? .graphics(.kittyImages) : self
   }
 
   /// Returns an encoder that draws in this mode. On a terminal without colours, quadrants replace block characters.

@@ -156,6 +156,9 @@ struct TerminalQuirks: Sendable, Hashable {
   var answers = false
   /// Editing frames breaks images in the terminal, whatever the terminal answers to the query.
   var misreportsKittyEdits = false
+  /// The terminal keeps sixel colours from one image to the next while mode 1070 is reset. In other terminals that have
+  /// this mode, such as xterm, a new colour in a register also changes the pictures that are on the screen.
+  var keepsSixelRegisters = false
 
   private static let table: [(name: String, quirks: TerminalQuirks)] = [
     (
@@ -168,7 +171,11 @@ struct TerminalQuirks: Sendable, Hashable {
         drawsSextants: true, drawsOctants: true, isFullColor: true, answers: true,
         misreportsKittyEdits: true)
     ),
-    ("foot", TerminalQuirks(drawsSextants: true, isFullColor: true, answers: true)),
+    (
+      "foot",
+      TerminalQuirks(
+        drawsSextants: true, isFullColor: true, answers: true, keepsSixelRegisters: true)
+    ),
     (
       "wezterm",
       TerminalQuirks(hasITerm2Images: true, drawsSextants: true, isFullColor: true, answers: true)
@@ -193,7 +200,7 @@ struct TerminalQuirks: Sendable, Hashable {
   private init(
     hasITerm2Images: Bool = false, drawsSextants: Bool = false, drawsOctants: Bool = false,
     isFullColor: Bool = false, hasKittyEdits: Bool = false, answers: Bool = false,
-    misreportsKittyEdits: Bool = false
+    misreportsKittyEdits: Bool = false, keepsSixelRegisters: Bool = false
   ) {
     self.hasITerm2Images = hasITerm2Images
     self.drawsSextants = drawsSextants
@@ -202,6 +209,7 @@ struct TerminalQuirks: Sendable, Hashable {
     self.hasKittyEdits = hasKittyEdits
     self.answers = answers
     self.misreportsKittyEdits = misreportsKittyEdits
+    self.keepsSixelRegisters = keepsSixelRegisters
   }
 }
 

@@ -115,6 +115,7 @@ extension TerminalCapabilities {
     var textCells: (columns: Int, rows: Int)?
     var quirks = TerminalQuirks(name: name)
     var columns: [Int] = []
+    var privateRegisters = 0
     for reply in replies {
       switch reply {
       case .attributes(let list):
@@ -126,10 +127,7 @@ extension TerminalCapabilities {
         // `TMUX` is lost through ssh and sudo, but the name that the terminal reports is not.
         if name.hasPrefix("tmux ") { multiplexer = .tmux }
       case .mode(2026, let state): hasSynchronizedOutput = state == 1 || state == 2
-      case .mode(1070, let state):
-        // If this mode is set, as in xterm 379 and foot 1.13, each image starts with its own colours.
-        canKeepSixelRegisters = state == 1
-        keepsSixelRegisters = state == 2
+      case .mode(1070, let state): privateRegisters = state
       case .mode(2048, let state): hasInBandResize = state == 1 || state == 2
       case .keyboard: hasKittyKeyboard = true
       case .graphics(TerminalQuery.imageID, let message) where message == "OK":
@@ -153,6 +151,11 @@ extension TerminalCapabilities {
       }
     }
     apply(quirks)
+    if quirks.keepsSixelRegisters {
+      // While this mode is set, as in foot 1.13 by default, each image starts with its own colours.
+      canKeepSixelRegisters = privateRegisters == 1
+      keepsSixelRegisters = privateRegisters == 2
+    }
     // `columns` contains the columns before and after a two-byte character. The character takes two columns if the
     // terminal does not use UTF-8.
     if !hasUTF8, columns.count == 2 { hasUTF8 = columns[1] - columns[0] == 1 }

@@ -41,7 +41,7 @@ public struct FrameLayout: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - size: The size of the picture.
-  ///   - room: The cells that may be used.
+  ///   - room: The cells that may be used. At most 1000 columns and rows of them are used.
   ///   - screen: The terminal's screen, which determines the size of a cell.
   ///   - fit: The way to fit the picture. Default: ``Fit/contain``.
   ///   - isCentered: Whether to place the picture in the middle of `room` instead of at the top left. Default: true.
@@ -57,14 +57,23 @@ public struct FrameLayout: Sendable, Hashable {
     grid: (width: Double, height: Double) = (1, 1)
   ) {
     let cell = screen.cell
+    // Numbers that are larger than those of any terminal and any picture are limited, so that no calculation overflows.
+    func cells(_ number: Int) -> Int { min(max(number, 0), Int(UInt16.max)) }
+    func pixels(_ number: Int) -> Int { min(max(number, 1), Int(Int32.max)) }
+    let room = CellRect(
+      column: cells(room.column), row: cells(room.row), columns: cells(room.columns),
+      rows: cells(room.rows))
+    let size = PixelSize(width: pixels(size.width), height: pixels(size.height))
+    let roomColumns = min(max(room.columns, 1), DrawingMode.longestSide)
+    let roomRows = min(max(room.rows, 1), DrawingMode.longestSide)
     let zoom = zoom.isFinite ? max(zoom, 0.01) : 1
     let grid =
       (grid.width > 0 && grid.width.isFinite && grid.height > 0 && grid.height.isFinite)
       ? grid : (width: 1, height: 1)
-    let width = Double(max(size.width, 1))
-    let height = Double(max(size.height, 1))
-    let roomWidth = Double(max(room.columns, 1) * cell.width)
-    let roomHeight = Double(max(room.rows, 1) * cell.height)
+    let width = Double(size.width)
+    let height = Double(size.height)
+    let roomWidth = Double(roomColumns * cell.width)
+    let roomHeight = Double(roomRows * cell.height)
     let contain = min(roomWidth / width, roomHeight / height)
     var scaleX: Double
     switch fit.kind {
@@ -96,16 +105,16 @@ public struct FrameLayout: Sendable, Hashable {
       rounding = .up
     }
     let columns = min(
-      max(Int((shownWidth / Double(cell.width)).rounded(rounding)), 1), max(room.columns, 1))
+      max(Int((shownWidth / Double(cell.width)).rounded(rounding)), 1), roomColumns)
     let rows = min(
-      max(Int((shownHeight / Double(cell.height)).rounded(rounding)), 1), max(room.rows, 1))
+      max(Int((shownHeight / Double(cell.height)).rounded(rounding)), 1), roomRows)
     imageSize = PixelSize(
       width: max(Int(shownWidth.rounded()), 1), height: max(Int(shownHeight.rounded()), 1))
     area = CellRect(
       column: room.column + (isCentered ? (room.columns - columns) / 2 : 0),
       row: room.row + (isCentered ? (room.rows - rows) / 2 : 0), columns: columns, rows: rows)
-    let cropWidth = min(max(Int((shownWidth / scaleX).rounded()), 1), max(size.width, 1))
-    let cropHeight = min(max(Int((shownHeight / scaleY).rounded()), 1), max(size.height, 1))
+    let cropWidth = min(max(Int((shownWidth / scaleX).rounded()), 1), size.width)
+    let cropHeight = min(max(Int((shownHeight / scaleY).rounded()), 1), size.height)
     if cropWidth >= size.width, cropHeight >= size.height {
       crop = nil
     } else {

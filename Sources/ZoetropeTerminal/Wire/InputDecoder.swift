@@ -66,6 +66,8 @@ public struct InputDecoder: Sendable {
         pending = [byte]
         if byte >= 0x80 { finishCharacter(&events) }
       } else {
+        // Terminals do not paste Ctrl-C. The end of the pasted text was lost, and the user wants to get out.
+        if byte == 3 { isPasting = false }
         emit(Self.plain(byte), &events)
       }
       return
@@ -135,6 +137,13 @@ public struct InputDecoder: Sendable {
   private mutating func finishSequence(_ events: inout [InputEvent]) {
     guard pending.count >= 2 else { return }
     let last = pending[pending.count - 1]
+    // No sequence contains Ctrl-C. This was a character typed with Alt, or the end of the sequence was lost, and the
+    // user wants to get out.
+    if last == 3, pending.count > 2 {
+      pending = []
+      push(last, &events)
+      return
+    }
     switch pending[1] {
     case 0x5B:
       guard pending.count >= 3 else { return }
@@ -157,12 +166,6 @@ public struct InputDecoder: Sendable {
       pending = []
       if let key = Self.final(last, modifiers: []) { emit(key, &events) }
     case let kind where Self.stringIntroducers.contains(kind):
-      // No reply contains Ctrl-C. This was a character typed with Alt, and the user wants to get out.
-      if last == 3 {
-        pending = []
-        push(last, &events)
-        return
-      }
       let isTerminated =
         last == 7 || (last == 0x5C && pending.count > 2 && pending[pending.count - 2] == 0x1B)
       guard isTerminated else { return }

@@ -2,14 +2,23 @@ public import ZoetropeFrames
 
 /// The size of a terminal's screen in cells, and the size of a cell in pixels.
 public struct ScreenSize: Sendable, Hashable {
-  /// The number of columns of the whole screen.
-  public var columns: Int
-  /// The number of rows of the whole screen.
-  public var rows: Int
-  /// The size of a cell in pixels, which is 8 x 16 if the terminal does not report it.
-  public var cell: PixelSize
+  /// The number of columns of the whole screen. A number below 1 becomes 1.
+  public var columns: Int { didSet { columns = max(columns, 1) } }
+  /// The number of rows of the whole screen. A number below 1 becomes 1.
+  public var rows: Int { didSet { rows = max(rows, 1) } }
+  /// The size of a cell in pixels, which is 8 x 16 if the terminal does not report it. A size that is empty, or more
+  /// than 256 pixels wide or high, becomes 8 x 16.
+  public var cell: PixelSize {
+    didSet {
+      if !cell.isCell {
+        cell = Self.assumedCell
+        isCellKnown = false
+      }
+    }
+  }
   /// Whether the terminal reported the size of a cell.
   package var isCellKnown: Bool
+  private static let assumedCell = PixelSize(width: 8, height: 16)
 
   /// Creates a size. A number of columns or rows below 1 becomes 1. If `cell` is nil, empty, or more than 256 pixels
   /// wide or high, the size of a cell is 8 x 16.
@@ -18,7 +27,7 @@ public struct ScreenSize: Sendable, Hashable {
     self.rows = max(rows, 1)
     let known = cell.flatMap { $0.isCell ? $0 : nil }
     isCellKnown = known != nil
-    self.cell = known ?? PixelSize(width: 8, height: 16)
+    self.cell = known ?? Self.assumedCell
   }
 
   /// Creates a size from the window size that the kernel reports.

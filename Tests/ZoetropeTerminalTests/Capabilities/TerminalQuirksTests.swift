@@ -13,6 +13,7 @@ struct TerminalQuirksTests {
     var fullColor = true
     var edits = false
     var misreports = false
+    var keepsRegisters = false
     var testDescription: String { name }
   }
 
@@ -20,7 +21,7 @@ struct TerminalQuirksTests {
     arguments: [
       Expectation(name: "kitty(0.26.5)", sextants: true, edits: true),
       Expectation(name: "ghostty 1.1.0", sextants: true, octants: true, misreports: true),
-      Expectation(name: "foot(1.13.1)", sextants: true),
+      Expectation(name: "foot(1.13.1)", sextants: true, keepsRegisters: true),
       Expectation(name: "WezTerm 20240203-110809", iTerm2: true, sextants: true),
       Expectation(name: "iTerm2 3.5.14", iTerm2: true),
       Expectation(name: "iTerm.app 3.5.14", iTerm2: true),
@@ -41,17 +42,22 @@ struct TerminalQuirksTests {
     #expect(found.isFullColor == wanted.fullColor)
     #expect(found.hasKittyEdits == wanted.edits)
     #expect(found.misreportsKittyEdits == wanted.misreports)
+    #expect(found.keepsSixelRegisters == wanted.keepsRegisters)
   }
 
   @Test(
     arguments: [
       (0, false, false), (1, false, true), (2, true, false), (3, false, false), (4, false, false),
     ])
-  func `sixel colours are kept only where the terminal says so`(
+  func `sixel colours are kept only in foot, and only if it says so`(
     _ state: Int, _ keeps: Bool, _ can: Bool
   ) {
-    var found = TerminalCapabilities()
-    found.apply([.version("XTerm(379)"), .mode(1070, state: state)])
-    #expect(found.keepsSixelRegisters == keeps && found.canKeepSixelRegisters == can)
+    var foot = TerminalCapabilities()
+    foot.apply([.mode(1070, state: state), .version("foot(1.13.1)")])
+    #expect(foot.keepsSixelRegisters == keeps && foot.canKeepSixelRegisters == can)
+    // In xterm, a new colour would also change the pictures on the screen.
+    var xterm = TerminalCapabilities()
+    xterm.apply([.version("XTerm(379)"), .mode(1070, state: state)])
+    #expect(!xterm.keepsSixelRegisters && !xterm.canKeepSixelRegisters)
   }
 }

@@ -44,6 +44,32 @@ struct GraphicsEncoderTests {
     #expect(kitty.images.isEmpty)
   }
 
+  @Test func `both images of kitty are removed, whichever of them is on the screen`() {
+    var encoder = KittyEncoder(
+      area: area, pictureSize: PixelSize(width: 4, height: 4), method: .twoImages, imageID: 8)
+    var kitty = MiniGraphics.Kitty()
+    var pen = PenState.unknown
+    func apply(_ bytes: [UInt8]) {
+      var terminal = MiniTerminal(columns: 12, rows: 6)
+      terminal.apply(bytes)
+      kitty.apply(terminal.strings)
+    }
+    var bytes: [UInt8] = []
+    encoder.encode(
+      Sketch(width: 4, height: 4).bitmap, changed: nil, pen: &pen, into: &bytes)
+    apply(bytes)
+    #expect(kitty.placed == [8])
+    // Encoded ahead of its time, and never sent.
+    bytes = []
+    encoder.encode(
+      Sketch(width: 4, height: 4, color: RGBA(red: 9, green: 9, blue: 9)).bitmap, changed: nil,
+      pen: &pen, into: &bytes)
+    bytes = []
+    encoder.remove(pen: &pen, into: &bytes)
+    apply(bytes)
+    #expect(kitty.images.isEmpty && kitty.placed.isEmpty)
+  }
+
   @Test func `a small change costs kitty a small edit`() {
     var sketch = Sketch(width: 320, height: 240)
     for index in sketch.pixels.indices {
@@ -99,6 +125,38 @@ struct GraphicsEncoderTests {
         return
       }
       sketch.change(&random, colors: colors)
+    }
+  }
+
+  @Test(arguments: [2, 4, 16, 100, 256])
+  func `sixels of too many colours use only registers that the terminal has`(_ count: Int) {
+    var random = SplitMix(state: 9)
+    var sketch = Sketch(width: 50, height: 36)
+    for index in sketch.pixels.indices {
+      sketch.pixels[index] = RGBA(
+        word: UInt32(truncatingIfNeeded: random.next()) | 0xFF00_0000)
+    }
+    var encoder = SixelEncoder(
+      area: area, screen: screen, imageSize: PixelSize(width: 50, height: 36),
+      registerCount: count)
+    var pen = PenState.unknown
+    var bytes: [UInt8] = []
+    encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)
+    let numbers = String(decoding: bytes, as: UTF8.self).split(separator: "#").dropFirst()
+      .compactMap { Int($0.prefix { $0.isNumber }) }
+    #expect(numbers.allSatisfy { $0 < count })
+    #expect(Set(numbers).count > count / 2)
+  }
+
+  @Test func `a palette of any number of registers has black and white`() {
+    for count in 2...256 {
+      let palette = SixelPalette(limit: count)
+      for place in 0..<64 {
+        let (x, y) = (place % 8, place / 8)
+        #expect(palette.color(palette.index(of: 0, x: x, y: y)) == 0)
+        let last = palette.index(of: 0xFF_FF_FF, x: x, y: y)
+        #expect(last < count && palette.color(last) == 0xFF_FF_FF)
+      }
     }
   }
 

@@ -104,6 +104,16 @@ struct InputDecoderTests {
         == [.key(KeyEvent(.character("x")))])
   }
 
+  @Test(arguments: ["", "\u{1B}[", "\u{1B}[201"])
+  func `Ctrl-C ends pasted text whose end was lost`(_ rest: String) {
+    var decoder = InputDecoder()
+    #expect(decoder.feed(Array("\u{1B}[200~quit\(rest)".utf8)).isEmpty)
+    #expect(
+      decoder.feed(Array("\u{3}x".utf8)) == [
+        .key(KeyEvent(.character("c"), .control)), .key(KeyEvent(.character("x"))),
+      ])
+  }
+
   @Test func `a string without end is dropped, and what follows its end is read`() {
     var decoder = InputDecoder()
     var bytes = Array("\u{1B}_G".utf8)

@@ -117,6 +117,46 @@ struct FrameLayoutTests {
     #expect(cell(reported, at: padded, now: (1, 1, 2000, 2000)) == reported)
   }
 
+  @Test(arguments: [Int.min, -1, 0, 1, 70_000, .max])
+  func `no number is too large or too small`(_ number: Int) {
+    let absurd = PixelSize(width: number, height: number)
+    var screen = ScreenSize(columns: 80, rows: 24)
+    (screen.columns, screen.rows) = (number, number)
+    screen.cell = absurd
+    screen.cell.height = number
+    #expect(screen.columns >= 1 && screen.rows >= 1 && !screen.cell.isEmpty)
+    screen = ScreenSize(
+      columns: number, rows: number, cell: PixelSize(width: 256, height: 256))
+    let room = CellRect(column: number, row: number, columns: number, rows: number)
+    for fit in FrameLayout.Fit.allCases {
+      for size in [
+        absurd, PixelSize(width: 1, height: number), PixelSize(width: number, height: 1),
+      ] {
+        let area = FrameLayout(of: size, in: room, screen: screen, fit: fit).area
+        #expect(!area.isEmpty && area.columns <= 1000 && area.rows <= 1000)
+      }
+    }
+    let layout = FrameLayout(of: absurd, in: room, screen: screen, fit: .stretch)
+    for mode in DrawingMode.all {
+      let writer = FrameWriter(
+        of: absurd, in: layout, on: screen, capabilities: TerminalCapabilities(), mode: mode)
+      if mode == .sixel {
+        #expect(writer.pixelSize.width <= 4096 && writer.pixelSize.height <= 4096)
+      }
+    }
+  }
+
+  @Test func `edits of images need the terminal's confirmation, and other modes do not`() {
+    var capabilities = TerminalCapabilities()
+    for mode in DrawingMode.all where mode != .kitty {
+      #expect(mode.confirmed(by: capabilities) == mode)
+    }
+    capabilities.hasKittyGraphics = true
+    #expect(DrawingMode.kitty.confirmed(by: capabilities) == .graphics(.kittyImages))
+    capabilities.hasKittyEdits = true
+    #expect(DrawingMode.kitty.confirmed(by: capabilities) == .kitty)
+  }
+
   @Test func `every mode can be created from its name`() {
     for mode in DrawingMode.all { #expect(DrawingMode(name: mode.name) == mode) }
     #expect(DrawingMode(name: "octant") == .blocks(.octants))

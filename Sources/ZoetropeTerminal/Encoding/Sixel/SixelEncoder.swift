@@ -55,8 +55,9 @@ package struct SixelEncoder: FrameEncoding {
     registers = SixelRegisters(count: min(max(registerCount, 2), 256), isKept: keepsRegisters)
     cell = screen.cell
     room = Self.rowCount(of: area, on: screen) * screen.cell.height
-    let width = min(max(imageSize.width, 1), max(area.columns * screen.cell.width, 1))
-    var height = min(max(imageSize.height, 1), max(room, 1))
+    let limit = DrawingMode.longestSixelSide
+    let width = min(max(imageSize.width, 1), max(area.columns * screen.cell.width, 1), limit)
+    var height = min(max(imageSize.height, 1), max(room, 1), limit)
     // If the last band were only partly used and extended past the area, use only whole bands.
     if (height + 5) / 6 * 6 > room { height = max(room / 6 * 6, 1) }
     pixelSize = PixelSize(width: width, height: height)
@@ -373,7 +374,7 @@ package struct SixelEncoder: FrameEncoding {
         let register =
           exact
           ? registers.register(of: color)
-          : SixelPalette.index(of: color, x: x, y: line)
+          : registers.palette.index(of: color, x: x, y: line)
         band.set(register: register, x: x - left, line: line - y)
         used[register] = true
       }

@@ -3,6 +3,8 @@
 struct SixelRegisters: Sendable {
   /// The number of registers.
   let count: Int
+  /// The colours of pictures that have more colours than there are registers.
+  let palette: SixelPalette
   /// Whether the terminal keeps definitions from one image to the next.
   private let isKept: Bool
   private var table: ColorTable
@@ -10,6 +12,7 @@ struct SixelRegisters: Sendable {
 
   init(count: Int, isKept: Bool) {
     (self.count, self.isKept) = (count, isKept)
+    palette = SixelPalette(limit: count)
     table = ColorTable(limit: count)
   }
 
@@ -48,10 +51,10 @@ struct SixelRegisters: Sendable {
   }
 
   /// Appends definitions of those registers in `used` that the terminal does not know. If `exact` is true, the
-  /// registers get their assigned colours; otherwise, they get the colours of ``SixelPalette``.
+  /// registers get their assigned colours; otherwise, they get the colours of ``palette``.
   mutating func appendDefinitions(of used: [Bool], exact: Bool, to sequence: inout [UInt8]) {
     for register in 0..<256 where used[register] && !(isKept && exact && defined[register]) {
-      let color = exact ? table.colors[register] : SixelPalette.color(register)
+      let color = exact ? table.colors[register] : palette.color(register)
       sequence.append(35)
       sequence.append(decimal: register)
       sequence.append(ascii: ";2")
@@ -99,12 +102,29 @@ struct ColorUses: Sendable {
 }
 
 /// The fixed palette, with its dither pattern, for pictures with too many colours.
-enum SixelPalette {
-  /// The number of levels of red, green and blue, which give 6 x 7 x 6 = 252 colours.
-  private static let levels = (red: 6, green: 7, blue: 6)
+struct SixelPalette: Sendable {
+  /// The number of levels of red, green and blue.
+  private let levels: (red: Int, green: Int, blue: Int)
+  /// The number of greys of a palette that has no other colours, or nil if it has.
+  private let greyCount: Int?
+
+  /// Creates a palette of at most `limit` colours, which must be at least 2. Of 256 registers, the palette uses
+  /// 6 x 7 x 6 = 252.
+  init(limit: Int) {
+    // The eye distinguishes more levels of green than of red, and of red than of blue.
+    var counts = [2, 2, 2]
+    var channel = 0
+    while counts.reduce(1, *) / counts[channel] * (counts[channel] + 1) <= limit {
+      counts[channel] += 1
+      channel = (channel + 1) % 3
+    }
+    levels = (red: counts[1], green: counts[0], blue: counts[2])
+    greyCount = limit < 8 ? limit : nil
+  }
 
   /// Returns the colour of a register.
-  static func color(_ register: Int) -> UInt32 {
+  func color(_ register: Int) -> UInt32 {
+    if let greyCount { return UInt32(register * 255 / (greyCount - 1)) * 0x01_01_01 }
     let blue = register % levels.blue
     let green = register / levels.blue % levels.green
     let red = register / levels.blue / levels.green
@@ -115,7 +135,7 @@ enum SixelPalette {
   /// Returns the register for a colour at a pixel. The position of the pixel decides between the two nearest levels of
   /// each channel.
   @inline(__always)
-  static func index(of color: UInt32, x: Int, y: Int) -> Int {
+  func index(of color: UInt32, x: Int, y: Int) -> Int {
     let mixed = x ^ y
     var threshold = 0
     for bit in 0..<3 { threshold = threshold << 2 | (mixed >> bit & 1) << 1 | (y >> bit & 1) }
@@ -124,6 +144,10 @@ enum SixelPalette {
     func level(_ value: UInt32, _ count: Int) -> Int {
       let scaled = Int(value) * (count - 1)
       return min((scaled * 128 + offset * 255) / (255 * 128), count - 1)
+    }
+    if let greyCount {
+      let light = (color >> 16 & 255) * 2 + (color >> 8 & 255) * 7 + (color & 255)
+      return level(light / 10, greyCount)
     }
     let red = level(color >> 16 & 255, levels.red)
     let green = level(color >> 8 & 255, levels.green)

@@ -126,7 +126,7 @@ final class ModelPlayer {
       case .offerRoom: if hasRoom { handle(.room) }
       case .cover(let bytes, _): cover = String(decoding: bytes, as: UTF8.self)
       case .refresh: handle(.refresh)
-      case .suspend: handle(.repaint)
+      case .suspend: handle(.returned(model.stage.screen))
       case .save(_, let index): handle(.message("saved frame \(index)", for: nil))
       case .saveAll(let range): handle(.message("saving \(range.count) frames", for: nil))
       case .pause, .resume, .setRate, .setDirection, .write, .writePicture, .dropOutput: break

@@ -180,6 +180,24 @@ import ZoetropeTestSupport
     #expect(!model.savesTarget)
   }
 
+  @Test(arguments: ["s", "S"])
+  func `a key that saves says so if there is nothing to save`(_ key: String) {
+    let player = ModelPlayer(
+      frames: [],
+      progress: StreamProgress(
+        byteCount: 0, frameCount: 0, announcedFrameCount: nil, ending: nil))
+    #expect(player.type(key, showing: "no frame to save yet"))
+    #expect(player.effects.saves.isEmpty && !player.model.savesTarget)
+  }
+
+  @Test func `edits of images are offered only if the terminal confirmed them`() {
+    var stage = ModelPlayer().model.stage
+    let modes = stage.modes(including: .kitty)
+    #expect(modes.contains(.graphics(.kittyImages)) && !modes.contains(.kitty))
+    stage.capabilities.hasKittyEdits = true
+    #expect(stage.modes(including: nil).contains(.kitty))
+  }
+
   @Test func `the help covers the picture until a key is pressed`() {
     let player = paused(rows: 24)
     let effects = player.effects(of: "?")

@@ -108,7 +108,7 @@ import ZoetropeTestSupport
   @Test func `a redraw that was given up is requested again`() {
     let player = ModelPlayer()
     var model = player.model
-    _ = model.handle(.repaint, at: player.now)
+    _ = model.handle(.returned(model.stage.screen), at: player.now)
     _ = model.handle(.room, at: player.now)
     #expect(!model.wantsRedraw)
     _ = model.handle(.redrawn([], isWhole: false), at: player.now)
@@ -345,10 +345,10 @@ import ZoetropeTestSupport
     #expect(!player.model.isDue(at: player.now + .seconds(1)) && player.model.wantsRoom)
   }
 
-  @Test func `an inline picture keeps its rows on a smaller screen`() {
+  @Test func `an inline picture keeps its rows on a smaller screen, except the shell's row`() {
     let player = ModelPlayer(settings: settings { $0.isInline = true }, columns: 80, rows: 24)
     player.handle(.resized(ScreenSize(columns: 40, rows: 10)))
-    #expect(player.model.stage.room == CellRect(column: 0, row: 0, columns: 40, rows: 10))
+    #expect(player.model.stage.room == CellRect(column: 0, row: 0, columns: 40, rows: 9))
   }
 
   @Test func `the status line changes with keys, and by itself four times a second at most`() {

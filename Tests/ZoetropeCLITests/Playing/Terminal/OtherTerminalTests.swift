@@ -93,6 +93,8 @@ import Testing
     ) { terminal in
       #expect(terminal.waitFor("_Ga=T"))
       #expect(terminal.has("\u{1B}Ptmux;\u{1B}\u{1B}_Ga=T") == isWrapped)
+      // Nobody has confirmed that the outer terminal can edit images.
+      #expect(terminal.waitToShow("| kitty-images"))
     }
   }
 

@@ -137,6 +137,19 @@ import ZoetropeTerminal
     session.tool.cleanUp()
   }
 
+  @Test func `the shell continues below an inline picture on a smaller screen`() throws {
+    let session = try PlayerSession(
+      ["--inline", "--loops", "inf", "--protocol", "half"], columns: 80, rows: 24)
+    let terminal = session.terminal
+    try #require(terminal.wait { terminal.model.cells.contains { !$0.pen.isEmpty } })
+    terminal.resize(columns: 40, rows: 10)
+    // Erased from its first row on, and drawn anew.
+    try #require(terminal.waitFor("\u{1B}[1H\u{1B}[J"))
+    #expect(session.quit() == 0)
+    let last = terminal.model.cells.lastIndex { !$0.pen.isEmpty } ?? 0
+    #expect(last > 0 && terminal.model.row > last / terminal.model.columns)
+  }
+
   @Test func `names cannot give the terminal orders`() throws {
     let name = "a\u{1B}[2J\u{7}\u{9B}31mb\u{202E}.gif"
     let session = try PlayerSession(files: [name: SampleGIF().bytes])

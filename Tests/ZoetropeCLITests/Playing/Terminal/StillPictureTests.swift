@@ -99,6 +99,49 @@ import Testing
     #expect(last.contains("\u{18}\u{1B}\\\u{1B}_Gm=0,q=2;\u{1B}\\"))
   }
 
+  @Test func `a picture is sent whole before another file is drawn`() throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    try tool.write(Self.large, to: "a.gif")
+    try tool.write(Self.block(1, rows: 2), to: "b.gif")
+    var model = TerminalModel()
+    model.answers = .modern
+    let terminal = try Pseudoterminal(
+      Tool.program, ["play", "--frame", "0", "--protocol", "kitty-images", "a.gif", "b.gif"],
+      model: model, directory: tool.directory)
+    try #require(terminal.waitFor("\u{1B}[6n"))
+    terminal.slowDown(to: 60_000)
+    try #require(terminal.waitFor("_Ga=T"))
+    terminal.type("n")
+    #expect(terminal.end() == 0)
+    // Nothing but the end of a chunk, or CAN before it, follows the data of a chunk.
+    let text = String(decoding: terminal.output, as: UTF8.self)
+    for chunk in text.split(separator: "\u{1B}_G").dropFirst() {
+      #expect(chunk.drop { $0 != "\u{1B}" }.hasPrefix("\u{1B}\\"))
+    }
+    #expect(terminal.model.state.images.count == 2)
+  }
+
+  @Test(arguments: [("\u{3}", 130), ("\u{1C}", 131)] as [(String, Int32)])
+  func `a key interrupts the command while the terminal is queried`(
+    _ key: String, _ status: Int32
+  ) throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    try tool.write(Self.block(0, rows: 1), to: "a.gif")
+    var model = TerminalModel()
+    model.answers = .none
+    let terminal = try Pseudoterminal(
+      Tool.program, ["still", "a.gif"], model: model,
+      environment: ["TERM=xterm-256color", "ZOETROPE_TERMINAL_PATIENCE=100"],
+      directory: tool.directory)
+    try #require(terminal.waitFor("\u{1B}[c"))
+    terminal.type(key + "\u{1B}[?62;c")
+    #expect(terminal.end() == status)
+    #expect(terminal.isRestored)
+    #expect(terminal.model.state == TerminalState())
+  }
+
   @Test func `several pictures are drawn below each other, each in its own height`() throws {
     let files = [
       "a.gif": Self.block(0, rows: 1), "b.gif": Self.block(1, rows: 3),
