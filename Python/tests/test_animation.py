@@ -449,7 +449,7 @@ def test_arrays_do_without_the_kept_block_where_memory_is_short(monkeypatch):
     from zoetrope import _memory
 
     monkeypatch.setattr(_memory, "LEAST_BYTES", 1000)
-    _memory._kept[:] = [np.empty(4096, np.uint8)]
+    _memory._kept.append(np.empty(4096, np.uint8))
     short = [5000]
 
     class Numpy:

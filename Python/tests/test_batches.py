@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -33,6 +34,16 @@ def test_batches_are_the_frames_in_order(animation, n, format):
         assert np.array_equal(frames, whole[indices])
         seen += indices.tolist()
     assert seen == list(range(len(animation)))
+
+
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+def test_batches_hold_no_batch(animation, layout):
+    batches = animation.batches(3, layout=layout)
+    batch = next(batches)
+    frames = weakref.ref(batch.frames if batch.frames.base is None else batch.frames.base)
+    del batch
+    assert frames() is None
+    assert len(next(batches).frames) == 3
 
 
 def test_batches_of_chosen_frames(animation):
@@ -147,6 +158,10 @@ def test_a_file_object_is_read_on_demand(delays):
             assert file.tell() == delays.stat().st_size
         assert np.array_equal(opened[7], expected) and opened.path is None
         with open(delays, "rb", buffering) as file:
+            size = len(file.read())
+            # It is not empty.
+            with pytest.raises(zoetrope.MalformedError, match=rf"no bytes after its position, {size}; call seek\(0\)"):
+                zoetrope.open(file)
             file.seek(1)
             with pytest.raises(zoetrope.NotAnImageError):
                 zoetrope.open(file)
@@ -159,6 +174,17 @@ def test_a_file_object_is_read_on_demand(delays):
 
     with pytest.raises(zoetrope.ZoetropeError):
         zoetrope.open(Other(delays))
+
+
+def test_a_file_object_is_read_from_its_position(delays):
+    data = delays.read_bytes()
+    file = io.BytesIO(b"before" + data)
+    file.seek(6)
+    assert zoetrope.open(file).byte_count == len(data)
+    with pytest.raises(zoetrope.MalformedError, match="position"):
+        zoetrope.open(file)
+    with pytest.raises(zoetrope.MalformedError, match="the file is empty"):
+        zoetrope.open(io.BytesIO())
 
 
 def test_a_file_object_takes_no_copy_of_the_file(delays, tmp_path):

@@ -285,6 +285,15 @@ def test_facts_are_made_once(delays, fixtures):
     assert bad.damage is bad.damage and bad.damage
 
 
+@pytest.mark.parametrize("name", [
+    "FrameInfo", "MetadataItem", "Frame", "Batch", "Written", "Damage", "StoreStatistics"])
+def test_help_shows_every_field(name):
+    kind = getattr(zoetrope, name)
+    fields = getattr(kind, "_fields", None) or kind.__dataclass_fields__
+    for field in fields:
+        assert f":ivar {field}: " in kind.__doc__
+
+
 def test_an_animation_contains_no_arrays(delays):
     animation = zoetrope.open(delays)
     with pytest.raises(TypeError, match="Animation"):

@@ -374,6 +374,31 @@ def test_imageio_refuses_a_rate_of_nothing(iio, fps):
         iio.imwrite("<bytes>", film(2), plugin="zoetrope", extension=".gif", fps=fps)
 
 
+@pytest.mark.parametrize("kind", ["one", "list", "one by one"])
+def test_imageio_takes_pillow_images(iio, kind):
+    Image = pytest.importorskip("PIL.Image")
+    import zoetrope.imageio
+
+    pixels = np.random.default_rng(2).integers(0, 4, (2, 9, 11, 3), np.uint8) * 80
+    images = [Image.fromarray(frame).quantize(50) for frame in pixels]
+    images[0].info["transparency"] = images[0].getpixel((3, 3))
+    expected = [np.asarray(image.convert("RGBA")) for image in images]
+    if kind == "one by one":
+        file = io.BytesIO()
+        with iio.imopen(file, "w", plugin=zoetrope.imageio.Plugin, extension=".png") as opened:
+            for image in images:
+                opened.write(image)
+        data = file.getvalue()
+    else:
+        data = iio.imwrite(
+            "<bytes>", images if kind == "list" else images[0], extension=".png", plugin=zoetrope.imageio.Plugin)
+    found = zoetrope.open(data)
+    assert len(found) == (1 if kind == "one" else 2)
+    for frame, wanted in zip(found, expected):
+        seen = wanted[..., 3] > 0
+        assert np.array_equal(frame[..., 3], wanted[..., 3]) and np.array_equal(frame[seen], wanted[seen])
+
+
 def test_imageio_writes_nothing_after_an_error(iio, tmp_path):
     for before in (None, b"old"):
         if before:

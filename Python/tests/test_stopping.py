@@ -19,7 +19,7 @@ import pytest
 np = pytest.importorskip("numpy")
 import zoetrope  # noqa: E402
 from zoetrope import (  # noqa: E402
-    _animation, _arguments, _arrays, _calls, _destinations, _library, _opened, _rendered, _sources,
+    _animation, _arguments, _arrays, _calls, _destinations, _library, _memory, _opened, _rendered, _sources,
 )
 
 import hostile  # noqa: E402
@@ -444,6 +444,72 @@ def test_a_signal_in_a_destructor_is_not_lost(number):
         # Handlers run between two calls.
         for _ in range(1000):
             pass
+
+
+def test_a_signal_in_the_destructor_of_a_large_array_is_not_lost(monkeypatch):
+    monkeypatch.setattr(_memory, "LEAST_BYTES", 1000)
+    array = _memory.empty(np, (50, 100), np.dtype(np.uint8))
+    send = ctypes.CDLL(None)["raise"]
+    send.argtypes, send.restype = [ctypes.c_void_p], None
+    owned = _calls._Owned(send)
+    owned.pointer.value = signal.SIGINT
+    # The last element is freed first, so that the signal is pending in the array's destructor.
+    both = [array, owned]
+    del array, owned
+    with pytest.raises(KeyboardInterrupt):
+        del both
+        for _ in range(1000):
+            pass
+    assert len(_memory._kept) == 1 and _memory._kept[0].nbytes >= 5000
+
+
+def test_a_second_ctrl_c_does_not_cancel_an_animation_for_good(fixtures, monkeypatch, interrupt):
+    class Library:
+        """The library; a second Ctrl-C arrives before each call that lets calls decode again."""
+        def __getattr__(self, name):
+            if name == "zoetrope_clear_cancel":
+                raise KeyboardInterrupt
+            return getattr(_library.library, name)
+
+    animation = zoetrope.open(fixtures / "Demo" / "bouncing-ball.gif")
+    area, animation._area = animation._area, 1 << 30
+    timer, _ = interrupt
+    with monkeypatch.context() as patch:
+        patch.setattr(_opened, "_lib", Library())
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            until_it_ends(lambda: animation.read(size=(500, 500), format="L", filter="lanczos"))
+    timer.join()
+    assert animation._was_interrupted
+    animation._area = area
+    # A call that writes to a device is not repeated.
+    assert animation.convert(os.devnull, format="gif").frame_count == len(animation)
+    assert animation[3].shape == (120, 160, 4)
+    animation.cancel()
+    for call in (animation.check, lambda: animation[3]):
+        with pytest.raises(zoetrope.CancelledError):
+            call()
+
+
+def test_calls_are_allowed_only_until_cancelled(delays, monkeypatch):
+    class Library:
+        """The library; another thread cancels the animation while calls are allowed again."""
+        def __getattr__(self, name):
+            function = getattr(_library.library, name)
+            if name != "zoetrope_clear_cancel":
+                return function
+
+            def clear(pointer):
+                animation.cancel()
+                function(pointer)
+
+            return clear
+
+    animation = zoetrope.open(delays)
+    monkeypatch.setattr(_opened, "_lib", Library())
+    animation._was_interrupted = True
+    with pytest.raises(zoetrope.CancelledError):
+        animation.check()
 
 
 def test_what_is_owned_is_freed_once():

@@ -44,6 +44,16 @@ def test_stored_frames_are_those_of_the_animation(store, delays, format, size):
             frames[len(frames)]
 
 
+def test_slices_are_lists_of_frames(store, delays):
+    with zoetrope.open(delays) as animation:
+        frames = store.frames(animation)
+        for part in (slice(2, 5), slice(None, None, -3), slice(-2, None), slice(7, 3), slice(5, 1, -2)):
+            found, expected = frames[part], animation[part]
+            assert isinstance(found, list) and len(found) == len(expected)
+            assert all(np.array_equal(*pair) and not pair[0].flags.writeable for pair in zip(found, expected))
+        assert store.statistics.frame_count == len({*range(10)[2:5], *range(10)[::-3], *range(10)[-2:], 5, 3})
+
+
 def test_arrays_are_views_that_cannot_be_written_to(store, delays):
     frame = store.frames(zoetrope.open(delays))[1]
     with pytest.raises(ValueError):

@@ -17,6 +17,8 @@ import pytest
 np = pytest.importorskip("numpy")
 import zoetrope  # noqa: E402
 
+import hostile  # noqa: E402
+
 
 def film(count, shape=(24, 36, 4), dtype=np.uint8, step=1):
     """A square of another colour that moves over transparent ground, or over black."""
@@ -366,6 +368,38 @@ def test_an_array_that_may_have_grey_and_alpha_is_refused(dtype):
     assert (made.size, len(made)) == ((2, 64), 48)
 
 
+class Tensor:
+    """As PyTorch's: an array by `__array__` only."""
+
+    def __init__(self, array):
+        self._array = array
+        self.shape = array.shape
+
+    def __len__(self):
+        return len(self._array)
+
+    def __iter__(self):
+        return map(Tensor, self._array)
+
+    def __array__(self, dtype=None, copy=None):
+        return self._array
+
+
+def test_tensors_are_written_as_arrays_are():
+    frames = np.stack(film(3))
+    expected, file = io.BytesIO(), io.BytesIO()
+    zoetrope.save(expected, frames, durations=[1, 2, 3])
+    zoetrope.save(file, Tensor(frames), durations=[1, 2, 3])
+    # Its frames were surveyed, too.
+    assert file.getvalue() == expected.getvalue()
+    with pytest.raises(zoetrope.ParameterError, match="may be one picture in colour"):
+        zoetrope.save(io.BytesIO(), Tensor(frames[0]), fps=1)
+    bare = Tensor(frames[0])
+    del bare.shape
+    with pytest.raises(zoetrope.ParameterError, match="may be one picture in colour"):
+        zoetrope.save(io.BytesIO(), bare, fps=1)
+
+
 def test_sizes_are_checked_before_pixels_are_copied(monkeypatch):
     # Such arrays cannot be described to the library without a copy.
     tall = np.broadcast_to(np.uint8(0), (65536, 100, 3))
@@ -390,9 +424,46 @@ def test_the_limits_of_a_writer_are_not_those_of_open():
     from zoetrope import _library as c
     from zoetrope._errors import make_error
 
-    error = c.Error(code=6, frame=-1, byte_offset=-1, name=b"limitExceeded", message=b"too many pixels")
-    assert "limits= of zoetrope.open" in str(make_error(error))
-    assert str(make_error(error, is_writing=True)) == "limitExceeded: too many pixels"
+    for text, is_raisable in (
+        (b"live_bytes would be 2, but the limit is 1", True), (b"but canvas_pixels allows only 5000 pixels", True),
+        (b"but canvasPixels allows only 5000 pixels", True), (b"a canvas of 9x9 is too large for an APNG", False),
+        (b"there would be 9 frames, but the limit is 8", False), (b"but the limit is 268435456 pixels", False),
+    ):
+        error = c.Error(code=6, frame=-1, byte_offset=-1, name=b"limitExceeded", message=text)
+        assert ("; see limits= of zoetrope.open" in str(make_error(error))) == is_raisable, text
+        assert str(make_error(error, is_writing=True)) == f"limitExceeded: {text.decode()}"
+
+
+def test_the_hint_at_limits_is_only_where_they_help(delays, tmp_path, capsys):
+    from zoetrope.__main__ import main
+
+    with pytest.raises(zoetrope.LimitError) as caught:
+        zoetrope.open(delays).convert(io.BytesIO(), duration=1.5e9)
+    assert "limits=" not in str(caught.value)
+    for call in (
+        lambda: zoetrope.open(delays, limits={"canvas_pixels": 5000}).frame(0, size=(1000, 1000)),
+        lambda: zoetrope.open(delays, limits={"canvas_pixels": 5000}).convert(io.BytesIO(), size=(1000, 1000)),
+    ):
+        with pytest.raises(zoetrope.LimitError, match="canvas_?[pP]ixels.*; see limits= of zoetrope.open"):
+            call()
+    reader, writer = os.pipe()
+    os.write(writer, delays.read_bytes())
+    os.close(writer)
+    with pytest.raises(zoetrope.LimitError, match="live_bytes.*; see limits= of zoetrope.open"):
+        zoetrope.open(f"/dev/fd/{reader}", limits={"live_bytes": 1000})
+    os.close(reader)
+    vast = tmp_path / "vast.gif"
+    vast.write_bytes(hostile.gif(65535, 65535, [(0, 0, 1, 1, 1, hostile.lzw(1))]))
+    with pytest.raises(zoetrope.LimitError, match="canvas_pixels.*; see limits= of zoetrope.open"):
+        zoetrope.open(vast)
+    assert main(["info", str(vast)]) == 1 and main(["info", "--json", str(vast)]) == 1
+    told = capsys.readouterr()
+    for text in told:
+        assert "canvas_pixels" in text and "limits=" not in text
+    pillow = pytest.importorskip("zoetrope.pillow")
+    with pytest.raises(zoetrope.LimitError, match="canvas_pixels") as caught:
+        pillow.open(vast)
+    assert "limits=" not in str(caught.value)
 
 
 class Named(io.BytesIO):
@@ -462,6 +533,32 @@ def test_errors_of_writing_are_those_of_the_system(tmp_path, delays):
         assert isinstance(error, zoetrope.WriteError) and not isinstance(error, zoetrope.ReadError)
         again = pickle.loads(pickle.dumps(error))
         assert (type(again), again.errno, str(again)) == (type(error), error.errno, str(error))
+
+
+def test_errors_of_conversions_name_the_file_with_the_error(tmp_path, delays):
+    path = tmp_path / "b.gif"
+    with pytest.raises(zoetrope.BudgetError) as budget:
+        zoetrope.open(delays).convert(path, max_bytes=1)
+    source = tmp_path / "a.png"
+    zoetrope.save(source, np.random.default_rng(1).integers(0, 255, (2, 30, 30, 3), np.uint8), fps=5)
+    with pytest.raises(zoetrope.UnwritableError) as unwritable:
+        zoetrope.open(source).convert(path, colors="exact")
+    assert budget.value.path == unwritable.value.path == str(path)
+
+
+@pytest.mark.parametrize("message, frame, is_writing", [
+    (b"b.gif: No space left on device", -1, True), (b'"a.gif": Input/output error', -1, False),
+    (b"Input/output error", -1, False), (b"a.gif: Input/output error", 3, False)])
+def test_errors_of_reading_are_told_from_errors_of_writing(delays, message, frame, is_writing):
+    def call(_, error):
+        error.code, error.system_error, error.frame, error.byte_offset = 7, errno.EIO, frame, -1
+        error.message = message
+        return 7
+
+    animation = zoetrope.open(delays)
+    with pytest.raises(zoetrope.WriteError if is_writing else zoetrope.ReadError) as caught:
+        animation._decode(call, path="b.gif")
+    assert caught.value.filename == ("b.gif" if is_writing else str(delays))
 
 
 def test_texts_are_written():
@@ -800,6 +897,45 @@ def test_a_call_that_waits_for_another_can_be_interrupted(delays, monkeypatch):
     animation._calls.append(None)
     assert (animation.frame(1) == expected).all()
     assert len(interruptible) == 1
+
+
+def test_a_call_of_a_writer_that_waits_for_another_can_be_interrupted(monkeypatch):
+    from zoetrope import _writing
+
+    writer = zoetrope.Writer(io.BytesIO())
+    interruptible = []
+    original = _writing._interruptible
+    monkeypatch.setattr(
+        _writing, "_interruptible", lambda *arguments: (interruptible.append(None), original(*arguments))[1])
+    writer.append(film(1)[0], 1)
+    assert not interruptible
+    # As if another thread were appending.
+    writer._calls.append(None)
+    writer.append(film(2)[1], 1)
+    assert len(interruptible) == 1 and writer.frame_count == 2 and writer._calls == [None]
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_an_interrupted_writer_is_cancelled(monkeypatch, has_begun):
+    from zoetrope import _writing
+
+    def interrupted(work, stop):
+        if has_begun:
+            assert work() == 0
+        raise KeyboardInterrupt
+
+    file = io.BytesIO()
+    writer = zoetrope.Writer(file)
+    writer.append(film(1)[0], 1)
+    monkeypatch.setattr(_writing, "_LONG_PICTURE", 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(_writing, "_interruptible", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            writer.append(film(2)[1], 1)
+    for call in (lambda: writer.append(film(1)[0], 1), writer.finish):
+        with pytest.raises(zoetrope.CancelledError):
+            call()
+    assert not writer._calls and file.getvalue() == b""
 
 
 def test_numbers_of_colors_do_not_wrap():

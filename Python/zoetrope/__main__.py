@@ -10,7 +10,7 @@ import sys
 from typing import Any, Dict, List, Optional
 
 from . import Animation, ZoetropeError, __version__, open
-from ._errors import printable
+from ._errors import LIMITS_HINT, printable
 
 
 def report(animation: Animation) -> Dict[str, Any]:
@@ -41,10 +41,12 @@ def main(arguments: Optional[List[str]] = None) -> int:
                 facts = report(animation)
         except ZoetropeError as error:
             failures += 1
+            # This program has no option for limits.
+            message = str(error).replace(LIMITS_HINT, "")
             if options.json:
-                print(json.dumps({"file": path, "error": error.code, "message": str(error)}))
+                print(json.dumps({"file": path, "error": error.code, "message": message}))
             else:
-                report_error(str(error))
+                report_error(message)
             continue
         if options.json:
             print(json.dumps(facts))

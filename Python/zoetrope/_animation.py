@@ -43,8 +43,9 @@ def open(  # noqa: A001: zoetrope.open
 
     :param source: a path, the file's bytes, or a binary file object. A regular file that was opened with
         ``open(path, "rb")`` and has not been read from yet is read on demand, like a path, even after you close it. Any
-        other file object is read to its end, up to ``live_bytes``; if it does not start like an image, only its first
-        bytes are read. A pipe is read to its end, too: no frame can be decoded while bytes are still arriving.
+        other file object is read from its current position to its end, up to ``live_bytes``; if it does not start like
+        an image, only its first bytes are read. A pipe is read to its end, too: no frame can be decoded while bytes are
+        still arriving.
     :param limits: limits on the file: ``"default"``, ``"strict"`` for untrusted files, ``"none"``, or a mapping that
         overrides individual limits of a ``preset`` (default ``"default"``). The keys of the mapping are ``preset``,
         ``canvas_pixels``, ``frame_count``, ``live_bytes``, ``pixels_per_play``, ``metadata_bytes``,
@@ -154,6 +155,7 @@ class Animation(Rendered):
                 raise make_error(structs.error, self._path)
             if self._is_cancelled:
                 raise self._cancelled()
+            self._allow_again(held)
         self._next = place + 1
         self._spare.append(structs)
         return array
@@ -356,8 +358,9 @@ class Animation(Rendered):
     ) -> Iterator[Batch]:
         """Yield frames in batches of up to ``n``, each in a new array: ``for indices, times, frames in ...``.
 
-        Memory use is bounded by the size of one batch. If the indices ascend, each frame is decoded once. The last
-        batch may be shorter. ``timeout`` applies to each frame.
+        If the indices ascend, each frame is decoded once. The last batch may be shorter. ``timeout`` applies to each
+        frame. Only the caller keeps batches: if the loop's body ends with ``del frames``, memory holds one batch at a
+        time, and otherwise two while the next one is made.
 
         :param indices: the indices of the frames, in any order; ascending order is fastest. None means all frames.
         :raises LimitError: if a batch would be larger than the limit ``output_bytes``.
@@ -374,20 +377,22 @@ class Animation(Rendered):
         _check_layout(layout, format)
         self._allow(math.prod(shape) * min(count, len(places)) * dtype.itemsize)
 
+        def batch(part: List[int]) -> Batch:
+            # Draw the frames one by one, because only such calls continue from the last frame.
+            array = self._out(None, (len(part), *shape), dtype)
+            for row, place in enumerate(part):
+                self._draw(
+                    place, self._pixels(place) + shape[0] * shape[1], rendering, _Target(array[row]), None)
+            timestamps = self.timestamps
+            return Batch(
+                numpy.array(part, numpy.int64),
+                numpy.array([timestamps[place] for place in part], numpy.float64),
+                array if layout == "NHWC" else array.transpose(0, 3, 1, 2))
+
         def made() -> Iterator[Batch]:
             for start in range(0, len(places), count):
-                part = places[start:start + count]
-                # Draw the frames one by one, because only such calls continue from the last frame.
-                array = self._out(None, (len(part), *shape), dtype)
-                for row, place in enumerate(part):
-                    self._draw(
-                        place, self._pixels(place) + shape[0] * shape[1], rendering,
-                        _Target(array[row]), None)
-                timestamps = self.timestamps
-                yield Batch(
-                    numpy.array(part, numpy.int64),
-                    numpy.array([timestamps[place] for place in part], numpy.float64),
-                    array if layout == "NHWC" else array.transpose(0, 3, 1, 2))
+                # Keep no reference to the batch, so that the caller can free it before the next one is made.
+                yield batch(places[start:start + count])
 
         # The method itself is not a generator, so that it reports wrong arguments when it is called.
         return made()

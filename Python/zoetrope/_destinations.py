@@ -35,38 +35,42 @@ Destination = Union[str, "os.PathLike[str]", "os.PathLike[bytes]", Writable]
 
 
 class Written(NamedTuple):
-    """A description of a written file."""
+    """A description of a written file.
+
+    :ivar byte_count: the size of the file in bytes.
+    :ivar frame_count: the number of frames in the file.
+    :ivar merged_count: the number of frames that were merged into others because they were equal or too short.
+    :ivar copied_count: the number of frames whose compressed pixels were copied.
+    :ivar has_exact_delays: whether all delays are stored exactly. If not, they are rounded, without drift.
+    :ivar format: ``"gif"``, ``"apng"`` or ``"png"``.
+    :ivar reduced_count: the number of frames whose colours were reduced to a palette.
+    :ivar partial_alpha_share: the share of pixels in the changed rectangles that were partly transparent and became
+        opaque or fully transparent, from 0 to 1.
+    :ivar size: the width and height of the pictures in pixels.
+    :ivar lossy: how much colours may differ: the value of ``lossy``, or more if ``max_bytes`` or ``preset`` required
+        it.
+    :ivar colors: the maximum number of colours in a palette, or None if it was not limited. It may be less than was
+        asked for where ``max_bytes`` or ``preset`` required it. For a GIF of scaled pictures whose colours were reduced
+        it is 256, or less where the file would otherwise have become larger than its source.
+    :ivar fps: the maximum number of frames per second if the rate was limited to save bytes, otherwise None. Frames
+        that are dropped for the greatest number of frames of a preset are only in ``dropped_count``.
+    :ivar is_stripped: whether metadata was left out for ``max_bytes`` or ``preset``.
+    :ivar dropped_count: the number of frames dropped for ``max_bytes`` or ``preset``, before short ones are merged.
+    """
 
     byte_count: int
-    #: The number of frames in the file.
     frame_count: int
-    #: The number of frames that were merged into others because they were equal or too short.
     merged_count: int
-    #: The number of frames whose compressed pixels were copied.
     copied_count: int
-    #: Whether all delays are stored exactly. If not, they are rounded, without drift.
     has_exact_delays: bool
-    #: ``"gif"``, ``"apng"`` or ``"png"``.
     format: str
-    #: The number of frames whose colours were reduced to a palette.
     reduced_count: int = 0
-    #: The share of pixels in the changed rectangles that were partly transparent and became opaque or fully
-    #: transparent, from 0 to 1.
     partial_alpha_share: float = 0.0
-    #: The width and height of the pictures.
     size: Tuple[int, int] = (0, 0)
-    #: How much colours may differ: the value of ``lossy``, or more if ``max_bytes`` or ``preset`` required it.
     lossy: int = 0
-    #: The maximum number of colours in a palette, or None if it was not limited. It may be less than was
-    #: asked for where ``max_bytes`` or ``preset`` required it. For a GIF of scaled pictures whose colours were reduced
-    #: it is 256, or less where the file would otherwise have become larger than its source.
     colors: Optional[int] = None
-    #: The maximum number of frames per second if the rate was limited to save bytes, otherwise None. Frames that are
-    #: dropped for the greatest number of frames of a preset are only in ``dropped_count``.
     fps: Optional[int] = None
-    #: Whether metadata was left out for ``max_bytes`` or ``preset``.
     is_stripped: bool = False
-    #: The number of frames dropped for ``max_bytes`` or ``preset``, before short ones are merged.
     dropped_count: int = 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno as errors
 import os
+import re
 from typing import Any, Dict, NamedTuple, Optional, Tuple, Type
 
 from . import _library as c
@@ -48,17 +49,18 @@ class MalformedError(ZoetropeError, ValueError):
 
 
 class LimitError(ZoetropeError, ValueError):
-    """The file, or the requested result, exceeds a limit."""
+    """The file, or the requested result, exceeds a limit, which ``message`` describes.
+
+    :ivar found: the value that exceeds the limit, or the one at which reading stopped, or None if it is not known.
+    :ivar allowed: the greatest allowed value, or None if it is not known.
+    """
 
     def __init__(
         self, code: str, message: str, frame: Optional[int] = None, byte_offset: Optional[int] = None,
         path: Optional[str] = None, found: Optional[int] = None, allowed: Optional[int] = None,
     ) -> None:
         super().__init__(code, message, frame, byte_offset, path)
-        #: The value that exceeds the limit, or the one at which reading stopped, or None if it is not known.
-        #: ``message`` names the limit.
         self.found = found
-        #: The greatest allowed value, or None if it is not known.
         self.allowed = allowed
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -75,20 +77,22 @@ class UnwritableError(ZoetropeError, ValueError):
 
 
 class BudgetError(ZoetropeError, ValueError):
-    """No result that was tried meets ``max_bytes`` or ``preset``. No file is written."""
+    """No result that was tried meets ``max_bytes`` or ``preset``. No file is written.
+
+    :ivar limit: the limit that cannot be met: ``"bytes"``, the size of the file; ``"frames"``, the number of frames;
+        ``"duration"``, that of one play in seconds; or ``"sides"``, the longer side of the pictures.
+    :ivar found: for ``"bytes"``, the size of the smallest file that was found, or None if no file was completed. For
+        other limits, the value of the animation.
+    :ivar allowed: the allowed value. If it is more than ``found``, it is a minimum; otherwise it is a maximum.
+    """
 
     def __init__(
         self, code: str, message: str, frame: Optional[int] = None, byte_offset: Optional[int] = None,
         path: Optional[str] = None, limit: str = "bytes", found: Optional[float] = None, allowed: float = 0,
     ) -> None:
         super().__init__(code, message, frame, byte_offset, path)
-        #: The limit that cannot be met: ``"bytes"``, the size of the file; ``"frames"``, the number of frames;
-        #: ``"duration"``, that of one play in seconds; or ``"sides"``, the longer side of the pictures.
         self.limit = limit
-        #: For ``"bytes"``, the size of the smallest file that was found, or None if no file was completed. For other
-        #: limits, the value of the animation.
         self.found = found
-        #: The allowed value. If it is more than ``found``, it is a minimum; otherwise it is a maximum.
         self.allowed = allowed
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -195,9 +199,11 @@ class ForkedError(ZoetropeError, RuntimeError):
     """
 
 
+#: The status ``ZOETROPE_IO``.
+_IO = 7
 _TYPES: Dict[int, Type[ZoetropeError]] = {
     1: NotAnImageError, 2: MalformedError, 3: MalformedError, 4: MalformedError, 5: MalformedError,
-    6: LimitError, 7: ReadError, 8: ParameterError, 9: CancelledError,
+    6: LimitError, _IO: ReadError, 8: ParameterError, 9: CancelledError,
     10: ForkedError, 12: TimedOutError, 13: OutOfMemoryError, 14: UnwritableError,
     15: BudgetError, 16: StoreError,
 }
@@ -212,6 +218,22 @@ _WRITE_ERRORS: Dict[int, Type[WriteError]] = {
     errors.EPERM: ProtectedDestinationError, errors.EISDIR: DestinationDirectoryError,
     errors.ENOTDIR: NoDestinationDirectoryError,
 }
+
+
+#: What is added to messages about limits that ``limits=`` can raise. The library names these limits.
+LIMITS_HINT = "; see limits= of zoetrope.open"
+_RAISABLE = re.compile(r"\b(canvas_?[pP]ixels|frame_count|live_bytes|pixels_per_play)\b")
+
+
+def is_of_destination(error: c.Error) -> bool:
+    """Return whether an error of a call that reads one file and writes another is about the file that is written."""
+    if error.code != _IO:
+        return _TYPES.get(error.code) in (UnwritableError, BudgetError)
+    if not error.system_error or error.frame >= 0:
+        return False
+    # An error of reading has no path or a quoted path.
+    message = error.message.decode("utf-8", "replace")
+    return not message.startswith('"') and message != os.strerror(error.system_error)
 
 
 def make_error(error: c.Error, path: Optional[str] = None, *, is_writing: bool = False) -> ZoetropeError:
@@ -241,8 +263,8 @@ def make_error(error: c.Error, path: Optional[str] = None, *, is_writing: bool =
             found, allowed = found / 1e9, allowed / 1e9
         return BudgetError(code, message, *place, limit, None if found < 0 else found, allowed)
     if kind is LimitError:
-        if not is_writing:
-            message += "; see limits= of zoetrope.open"
+        if not is_writing and _RAISABLE.search(message):
+            message += LIMITS_HINT
         # Neither number is set if the error is not about a limit that has a number.
         is_known = error.limit_found != 0 or error.limit_allowed != 0
         found = error.limit_found if is_known and error.limit_found >= 0 else None
@@ -266,19 +288,22 @@ def printable(text: str) -> str:
 
 
 class Damage(NamedTuple):
-    """A deviation from the file format, and how it was handled."""
+    """A deviation from the file format, and how it was handled.
 
-    #: The kind of damage, such as ``"gif.lzw.truncated"``.
+    :ivar kind: the kind of damage, such as ``"gif.lzw.truncated"``.
+    :ivar detail: a short description of the damage.
+    :ivar frame: the index of the damaged frame, or None if the damage is in no frame.
+    :ivar byte_offset: the file offset at which the damage was detected, in bytes.
+    :ivar is_tolerated: whether the damage loses nothing.
+    :ivar valid_rows: the number of complete rows of a damaged frame, or None if all are complete or the number is
+        unknown.
+    """
+
     kind: str
-    #: A short description of the damage.
     detail: str
-    #: The index of the damaged frame, or None if the damage is in no frame.
     frame: Optional[int]
-    #: The file offset at which the damage was detected.
     byte_offset: int
-    #: Whether the damage loses nothing.
     is_tolerated: bool
-    #: The number of complete rows of a damaged frame, or None if all are complete or the number is unknown.
     valid_rows: Optional[int]
 
 

@@ -6,7 +6,9 @@ blocks over 32 MiB to the system as soon as they are freed, so one block is kept
 
 from __future__ import annotations
 
-from typing import Any, List, Tuple
+import collections
+import functools
+from typing import Any, Deque, Tuple
 
 #: The smallest array for which memory is kept. For smaller arrays, the allocator itself keeps the memory.
 LEAST_BYTES = 16 << 20
@@ -14,23 +16,20 @@ LEAST_BYTES = 16 << 20
 MOST_BYTES = 128 << 20
 
 #: The kept block, if any. Popping and appending are atomic.
-_kept: List[Any] = []
+_kept: Deque[Any] = collections.deque(maxlen=1)
 
 
 class _Lease:
     """Owns a block while an array of it, or a view of that array, exists. Afterwards, the block is kept for reuse."""
 
-    __slots__ = ("__array_interface__", "_block")
+    # As in `_Owned`, the destructor is a C function, in which no signal handler runs. It also keeps the block alive.
+    __slots__ = ("__array_interface__", "__del__")
 
     def __init__(self, block: Any, shape: Tuple[int, ...], dtype: Any) -> None:
-        self._block = block
+        self.__del__ = functools.partial(_kept.append, block)
         self.__array_interface__ = {
             "version": 3, "shape": shape, "typestr": dtype.str, "data": (block.ctypes.data, False),
         }
-
-    # `_kept` is an argument, because the module's globals may be cleared before the last array is freed at shutdown.
-    def __del__(self, _kept: List[Any] = _kept) -> None:
-        _kept[:] = [self._block]
 
 
 def empty(numpy: Any, shape: Tuple[int, ...], dtype: Any) -> Any:

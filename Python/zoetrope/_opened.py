@@ -13,7 +13,9 @@ from . import _library as c
 from ._arguments import _PIXELS_PER_PLAY, _seconds, _set_limits, _threads, _timeout
 from ._arrays import _addressof, _from_buffer, _Structs
 from ._calls import _interruptible, _Owned
-from ._errors import CancelledError, Damage, OutOfMemoryError, make_damage, make_error, parameter_error
+from ._errors import (
+    CancelledError, Damage, OutOfMemoryError, is_of_destination, make_damage, make_error, parameter_error,
+)
 from ._library import library as _lib
 from ._records import _DISPOSALS, _KINDS, FrameInfo, MetadataItem
 from ._sources import _bytes, _descriptor, _HEAD, _is_long, _takes_long
@@ -23,8 +25,6 @@ from ._types import _choice, _CONTAINERS, _DAMAGE, _DELAYS, DamagePolicy, Delays
 _LONG_CALL = 1 << 22
 #: The status ``ZOETROPE_CANCELLED``.
 _CANCELLED = 9
-#: The status ``ZOETROPE_IO``.
-_IO = 7
 
 
 def _never() -> bool:
@@ -45,6 +45,8 @@ class Opened:
         #: The handle of the animation, or None once the animation is closed.
         self._held: Optional[_Owned] = None
         self._is_cancelled = False
+        #: Whether Ctrl-C has ever cancelled calls.
+        self._was_interrupted = False
         self._path: Optional[str] = None
         self._delays = _choice(delays, _DELAYS, "delays")
         options = c.Options(size=sizeof(c.Options), damage=_choice(damage, _DAMAGE, "damage"))
@@ -192,15 +194,27 @@ class Opened:
         self._calls.append(None)
         try:
             while not self._is_cancelled:
+                self._allow_again(held)
                 status = call(held.pointer, error)
-                if status == _IO and path is not None and error.system_error:
-                    # The error almost certainly comes from writing: an open file can be read unless its disk fails.
+                if status and path is not None and is_of_destination(error):
                     raise make_error(error, path, is_writing=True)
                 if status != _CANCELLED or is_interrupted() or not is_repeatable:
                     return self._check(status, error)
         finally:
             self._calls.pop()
         raise self._cancelled()
+
+    def _allow_again(self, held: _Owned) -> None:
+        """After Ctrl-C has cancelled calls, allow later calls to decode.
+
+        Each call does this before it decodes, because a second Ctrl-C may have ended :meth:`_decode_interruptibly`
+        between the cancellation and this.
+        """
+        if self._was_interrupted and not self._is_cancelled:
+            _lib.zoetrope_clear_cancel(held.pointer)
+            if self._is_cancelled:
+                # `cancel` was called meanwhile, and is permanent.
+                _lib.zoetrope_cancel(held.pointer)
 
     def _cancelled(self) -> CancelledError:
         return CancelledError("cancelled", "stopped by cancel()", path=self._path)
@@ -213,7 +227,7 @@ class Opened:
 
         It may if there are many pixels, or if a call on another thread is in progress, because calls take turns.
 
-        :param path: the path of the file that is written, if any, for the messages of system errors.
+        :param path: the path of the file that is written, if any, for the errors of writing it.
         """
         if pixels < _LONG_CALL and not self._calls:
             return self._decode(call, is_repeatable=is_repeatable)
@@ -222,11 +236,9 @@ class Opened:
 
         def stop() -> None:
             nonlocal is_interrupted
-            is_interrupted = True
+            is_interrupted = self._was_interrupted = True
             _lib.zoetrope_cancel(held.pointer)
-            # Allow later calls to decode.
-            if not self._is_cancelled:
-                _lib.zoetrope_clear_cancel(held.pointer)
+            self._allow_again(held)
 
         _interruptible(lambda: self._decode(call, lambda: is_interrupted, path, is_repeatable), stop)
 

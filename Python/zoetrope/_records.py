@@ -12,29 +12,39 @@ _DISPOSALS = ("keep", "background", "previous")
 
 
 class FrameInfo(NamedTuple):
-    """The stored properties of a frame."""
+    """The stored properties of a frame.
 
-    #: The frame's rectangle on the canvas, as stored: left, top, width and height.
+    :ivar rect: the frame's rectangle on the canvas, as stored: left, top, width and height in pixels.
+    :ivar delay: the stored delay in seconds, as numerator and denominator.
+    :ivar start_ns: when the frame is first shown, in nanoseconds, under the animation's delay policy.
+    :ivar duration_ns: how long the frame is shown, in nanoseconds, under the animation's delay policy.
+    :ivar disposal: the disposal method: ``"keep"``, ``"background"`` or ``"previous"``.
+    :ivar blend: the blend operation: ``"source"`` or ``"over"``.
+    :ivar is_independent: whether decoding can start at this frame.
+    :ivar byte_range: the offset and the length of the frame's data in the file, in bytes.
+    """
+
     rect: Tuple[int, int, int, int]
-    #: The stored delay in seconds, as numerator and denominator.
     delay: Tuple[int, int]
-    #: When the frame is shown and for how long, in nanoseconds, under the animation's delay policy.
     start_ns: int
     duration_ns: int
-    #: The disposal method: ``"keep"``, ``"background"`` or ``"previous"``.
     disposal: str
-    #: The blend operation: ``"source"`` or ``"over"``.
     blend: str
-    #: Whether decoding can start at this frame.
     is_independent: bool
-    #: The offset and the length of the frame's data in the file.
     byte_range: Tuple[int, int]
 
 
 class MetadataItem(NamedTuple):
-    """An item of metadata."""
+    """An item of metadata.
 
-    #: The kind of item: ``"text"``, ``"xmp"``, ``"exif"``, ``"icc_profile"``, ``"application"`` or ``"color"``.
+    :ivar kind: the kind of item: ``"text"``, ``"xmp"``, ``"exif"``, ``"icc_profile"``, ``"application"`` or
+        ``"color"``.
+    :ivar key: ``"Comment"`` for a comment of a GIF, the keyword of a text chunk, the name of a profile, the identifier
+        of an application block, or the name of a colour property such as ``"gamma"``.
+    :ivar value: the item's bytes; for an application block, its size, and for a colour property, the stored numbers,
+        as decimal text.
+    """
+
     kind: str
     key: str
     value: bytes
@@ -45,23 +55,30 @@ _KINDS = {1: "text", 2: "xmp", 3: "exif", 4: "icc_profile", 5: "application", 6:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Frame:
-    """A decoded frame."""
+    """A decoded frame.
+
+    :ivar index: the index of the frame, counted from 0.
+    :ivar pixels: the pixels: an H×W×C array, or H×W for ``"L"``.
+    :ivar timestamp: when the frame is first shown, in seconds, under the animation's delay policy.
+    :ivar duration: how long the frame is shown, in seconds, under the animation's delay policy.
+    :ivar damage: the damage found in the frame's own pixels, or None.
+    """
 
     index: int
-    #: The pixels: an H×W×C array, or H×W for ``"L"``.
     pixels: Pixels
-    #: When the frame is shown and for how long, in seconds, under the animation's delay policy.
     timestamp: float
     duration: float
-    #: The damage found in the frame's own pixels, or None.
     damage: Optional[Damage]
 
 
 class Batch(NamedTuple):
-    """A batch of the frames that :meth:`Animation.batches` yields."""
+    """A batch of the frames that :meth:`Animation.batches` yields.
+
+    :ivar indices: the indices of the frames: an int64 array of shape (N,).
+    :ivar times: when each frame is first shown, in seconds: a float64 array of shape (N,).
+    :ivar frames: the frames, in an array as :meth:`Animation.read` returns it: N×H×W×C, N×H×W for ``"L"``, or N×C×H×W.
+    """
 
     indices: IndexArray
-    #: When each frame is shown, in seconds.
     times: TimeArray
-    #: The frames, in an array as :meth:`Animation.read` returns it.
     frames: Pixels

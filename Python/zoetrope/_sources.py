@@ -9,6 +9,7 @@ from typing import Any, Optional, Union
 
 from . import _library as c
 from ._arguments import _LIVE_BYTES
+from ._errors import MalformedError
 from ._reading import read_all
 
 #: The minimum size in bytes of a file, and of an interlaced PNG, for which opening is interruptible. Scanning takes
@@ -74,7 +75,17 @@ def _bytes(source: Any, options: c.Options) -> Union[bytes, bytearray]:
         raise TypeError(
             f"source must be a path, bytes or a binary file object, not {type(source).__name__}")
     limit = options.live_bytes or _LIVE_BYTES[options.limits]
-    return read_all(read, limit)
+    data = read_all(read, limit)
+    if not data:
+        try:
+            position = source.tell()
+        except (AttributeError, OSError):
+            position = 0
+        if position:
+            # Otherwise the file would be called empty.
+            raise MalformedError(
+                "truncated", f"the file object has no bytes after its position, {position}; call seek(0) first")
+    return data
 
 
 def _copied(view: memoryview) -> Union[bytes, bytearray]:

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 from ctypes import byref, sizeof
-from typing import Any, Callable, Iterator, NamedTuple, Optional, SupportsIndex, Tuple, Union
+from typing import Any, Callable, Iterator, List, NamedTuple, Optional, SupportsIndex, Tuple, Union, overload
 
 from . import _library as c
 from ._animation import Animation
@@ -23,19 +23,21 @@ _WORDS = "<u2" if sys.byteorder == "little" else ">u2"
 
 
 class StoreStatistics(NamedTuple):
-    """The size of a :class:`FrameStore`, and the counters of the store object."""
+    """The size of a :class:`FrameStore`, and the counters of the store object.
 
-    #: The number of frames of all animations, in all sizes and formats.
+    :ivar frame_count: the number of frames of all animations, in all sizes and formats.
+    :ivar byte_count: the number of bytes on disk.
+    :ivar byte_limit: the maximum number of bytes on disk.
+    :ivar hits: the number of requested frames that were found. :meth:`StoredFrames.fill` counts none of its frames.
+    :ivar misses: the number of requested frames that were not found, and were decoded.
+    :ivar insertions: the number of frames stored by this store object.
+    """
+
     frame_count: int
-    #: The number of bytes on disk.
     byte_count: int
-    #: The maximum number of bytes on disk.
     byte_limit: int
-    #: The numbers of frames that were found, and that were not found and decoded. :meth:`StoredFrames.fill` counts
-    #: none of its frames.
     hits: int
     misses: int
-    #: The number of frames stored by this store object.
     insertions: int
 
 
@@ -224,14 +226,23 @@ class StoredFrames:
         for index in range(len(self)):
             yield self[index]
 
-    def __getitem__(self, index: SupportsIndex) -> Pixels:
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Pixels: ...
+    @overload
+    def __getitem__(self, index: slice) -> List[Pixels]: ...
+
+    def __getitem__(self, index: Any) -> Union[Pixels, List[Pixels]]:
         """Return frame ``index`` as a read-only array. If the store does not have the frame, it is decoded and stored.
+
+        For a slice, return a list of such arrays.
 
         If the frame cannot be stored, because the disk or the store is full or all slots are in use, the array has its
         own memory.
 
         :raises ValueError: if the store or the animation is closed.
         """
+        if isinstance(index, slice):
+            return [self[place] for place in range(len(self))[index]]
         numpy = _numpy()
         array: Pixels = numpy.asarray(_Interface(*self._lend(index), self._shape, self._sample_bytes))
         return array[..., :3] if self._is_cut else array

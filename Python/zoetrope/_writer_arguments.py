@@ -237,15 +237,23 @@ def _pillow_array(numpy: Any, image: Any, mode: str) -> Any:
     raise parameter_error(f"a frame is a Pillow image of mode {mode}; convert it to L, RGB, RGBA or I;16 first")
 
 
+def is_pillow(source: Any) -> bool:
+    return isinstance(getattr(source, "mode", None), str) and hasattr(source, "convert")
+
+
+def pixels(source: Any, is_gif: bool) -> Any:
+    """Return the pixels of an array or a Pillow image as an array."""
+    numpy = _numpy()
+    if not is_pillow(source):
+        return numpy.asarray(source)
+    check_size(source.size[0], source.size[1], is_gif)
+    return _pillow_array(numpy, source, source.mode)
+
+
 def _picture(source: Any, is_gif: bool) -> Tuple[c.Picture, Any]:
     """Return a description of the picture for the library, and its array, which must stay alive during the call."""
     numpy = _numpy()
-    mode = getattr(source, "mode", None)
-    if isinstance(mode, str) and hasattr(source, "convert"):
-        check_size(source.size[0], source.size[1], is_gif)
-        array = _pillow_array(numpy, source, mode)
-    else:
-        array = numpy.asarray(source)
+    array = pixels(source, is_gif)
     channels = array.shape[2] if array.ndim == 3 else 1
     form = _PIXELS.get((array.itemsize, channels))
     if array.dtype.kind != "u" or array.ndim not in (2, 3) or form is None:

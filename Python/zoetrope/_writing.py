@@ -6,12 +6,13 @@ import io
 import itertools
 from ctypes import byref, sizeof
 from typing import (
-    Any, Callable, Dict, Iterable, Iterator, Literal, Mapping, Optional, Sequence, Sized, SupportsFloat, SupportsIndex,
-    Tuple, Union,
+    Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapping, Optional, Sequence, Sized, SupportsFloat,
+    SupportsIndex, Tuple, Union,
 )
 
 from . import _library as c
 from ._animation import open
+from ._arrays import _numpy
 from ._calls import _interruptible, _Owned
 from ._destinations import Destination, Written, _Sink
 from ._errors import make_error, parameter_error
@@ -44,13 +45,17 @@ class Writer:
     The file appears when the ``with`` block ends. If the block raises an exception, no file appears. ``append`` encodes
     on all processors, releases the GIL, and waits while too many frames are in progress, so memory does not grow with
     the number of frames. Calls of several threads on one writer run one at a time. Ctrl-C and :meth:`cancel` end such
-    calls, even while they wait for the reader of a pipe. A process that is killed may leave a file ``.zoetrope-*.tmp``
-    in the directory, which the command-line tool removes when it next writes there.
+    calls, even while they wait for another call or for the reader of a pipe. If Ctrl-C ends a call, the writer is
+    cancelled, as by :meth:`cancel`. A process that is killed may leave a file ``.zoetrope-*.tmp`` in the directory,
+    which the command-line tool removes when it next writes there.
 
     Unless ``colors`` or ``lossy`` allows colours to change, an APNG stores all pixels exactly, and a GIF stores a frame
     exactly if its changed pixels have at most 256 colours, none of them partly transparent; for other frames, see
     ``colors``, ``dithering`` and ``matte``. Delays are stored exactly in an APNG if they are fractions of two numbers
     of at most 65,535, and are rounded to hundredths of a second in a GIF. Rounding errors do not add up.
+
+    :ivar frame_count: the number of frames that have been appended.
+    :ivar written: the description of the written file, or None until the writer is finished.
     """
 
     def __init__(
@@ -93,10 +98,10 @@ class Writer:
         """
         #: The handle of the writer, or None once :meth:`finish` was called or the ``with`` block has ended.
         self._held: Optional[_Owned] = None
-        #: The description of the written file, or None until the writer is finished.
         self.written: Optional[Written] = None
-        #: The number of frames that have been appended.
         self.frame_count = 0
+        #: One element for each call in progress, on any thread. Appending and popping are atomic.
+        self._calls: List[None] = []
         self._sink = _Sink(destination)
         format = self._sink.format if format is None else format
         options = _options(
@@ -124,14 +129,30 @@ class Writer:
         return held
 
     def _call(self, pixels: int, call: Callable[[Any, c.Error], int]) -> None:
-        """Call a function of the library. Ctrl-C interrupts the call if there are many pixels or writing may block."""
+        """Call a function of the library. Ctrl-C interrupts the call if it may take long.
+
+        It may if there are many pixels, if writing may block, or if a call on another thread is in progress.
+        """
         held = self._use()
         error = c.Error()
-        if pixels < _LONG_PICTURE and not self._sink.may_block:
-            self._check(call(held.pointer, error), error)
-            return
-        status = _interruptible(
-            lambda: call(held.pointer, error), lambda: _lib.zoetrope_writer_cancel(held.pointer))
+
+        def work() -> int:
+            self._calls.append(None)
+            try:
+                return call(held.pointer, error)
+            finally:
+                self._calls.pop()
+
+        if pixels < _LONG_PICTURE and not self._sink.may_block and not self._calls:
+            status = work()
+        else:
+            try:
+                status = _interruptible(work, lambda: _lib.zoetrope_writer_cancel(held.pointer))
+            except BaseException:
+                # The call may not have begun, or may have ended just before. The file would lack a frame, or have a
+                # frame that `frame_count` does not count.
+                _lib.zoetrope_writer_cancel(held.pointer)
+                raise
         self._check(status, error)
 
     def _picture(self, frame: Any) -> Tuple[c.Picture, Any]:
@@ -244,11 +265,11 @@ def save(
     >>> zoetrope.save("party.png", frames, fps=30)
     >>> zoetrope.save("party.gif", frames, durations=[0.1, 0.1, 2], plays=1)
 
-    :param frames: arrays or Pillow images as for :meth:`Writer.append`, in an N×H×W×C or N×H×W array, a list, or any
-        other iterable. An array with three axes is rejected if the last axis has length 1 to 4: pass ``frames[None]``
-        if the array is one picture, or ``frames[..., None]`` if it is several grey pictures. The colours of arrays and
-        lists are collected first, so that the file can use a palette, grey or RGB. The frames of other iterables are
-        written one by one, as RGBA.
+    :param frames: arrays or Pillow images as for :meth:`Writer.append`, in an N×H×W×C or N×H×W array or tensor, a list,
+        or any other iterable. An array with three axes is rejected if the last axis has length 1 to 4: pass
+        ``frames[None]`` if the array is one picture, or ``frames[..., None]`` if it is several grey pictures. The
+        colours of arrays and lists are collected first, so that the file can use a palette, grey or RGB. The frames of
+        other iterables are written one by one, as RGBA.
     :param durations: how long frames are shown, in seconds: one value for all frames, or one for each. Each value is a
         delay as for :meth:`Writer.append`, except that a pair means two durations.
     :param fps: the number of frames per second, to be passed instead of ``durations``.
@@ -288,6 +309,10 @@ def save(
                 animation, destination, options, ((c.Edit * len(changes))(*changes), len(changes), None))
         # Equal frames were merged in the first step.
         return written._replace(merged_count=first.merged_count + written.merged_count)
+    # Tensors have only `__array__`. They are not converted as a whole, because they may be larger than the memory.
+    is_array = hasattr(frames, "__array__") or hasattr(frames, "__array_interface__")
+    if is_array and not hasattr(frames, "shape"):
+        frames = _numpy().asarray(frames)
     if pin:
         raise parameter_error("pin= can be used only with max_bytes= or preset=")
     if (durations is None) == (fps is None):
@@ -312,7 +337,7 @@ def save(
     else:
         delay = _delay(durations, "durations")
     shape: Tuple[int, ...] = tuple(getattr(frames, "shape", ()))
-    if len(shape) == 3 and 1 <= shape[2] <= 4 and hasattr(frames, "__array_interface__"):
+    if len(shape) == 3 and 1 <= shape[2] <= 4 and is_array:
         kind = ("", "in grey", "in grey and alpha", "in colour", "in colour")[shape[2]]
         one = "convert it to RGBA" if shape[2] == 2 else "pass frames[None]"
         raise parameter_error(
@@ -323,7 +348,7 @@ def save(
         exact_delays=exact_delays, keep_hidden=keep_hidden, colors=colors, dithering=dithering, matte=matte,
         lossy=lossy, texts=texts, threads=threads,
     ) as writer:
-        if isinstance(frames, Sequence) or hasattr(frames, "__array_interface__"):
+        if is_array or isinstance(frames, Sequence):
             for frame in frames:
                 writer.survey(frame)
         count = 0

@@ -24,7 +24,7 @@ from . import _animation, _writing
 from ._arrays import _check_layout
 from ._errors import NotAnImageError, parameter_error
 from ._types import Filter, Fit, Format, Layout, Size
-from ._writer_arguments import check_size, exact_rate, exact_seconds, plays_of_loop
+from ._writer_arguments import check_size, exact_rate, exact_seconds, is_pillow, pixels, plays_of_loop
 
 _FORMATS: Dict[str, Any] = {".gif": "gif", ".png": "apng", ".apng": "apng"}
 
@@ -94,8 +94,8 @@ class Plugin(PluginV3):
 
         The file is completed when the resource is closed, or, for ``"<bytes>"``, by this call.
 
-        :param ndimage: a uint8 or uint16 array of shape H×W, H×W×1, H×W×3 or H×W×4; or several frames as an N×H×W×C or
-            N×H×W array, or a list of arrays.
+        :param ndimage: a uint8 or uint16 array of shape H×W, H×W×1, H×W×3 or H×W×4, or a Pillow image; or several
+            frames as an N×H×W×C or N×H×W array, or a list of arrays or Pillow images.
         :param duration: how long a frame is shown, in ms: one value for all frames, or one for each frame of this call.
             Default: 100.
         :param fps: the number of frames per second, to be passed instead of ``duration``.
@@ -135,7 +135,7 @@ class Plugin(PluginV3):
                     height, width = frame.shape[:2]
                     check_size(width, height, is_gif)
             # Hold back these frames: often no other call follows, and then all frames can be surveyed.
-            self._held = [(np.array(frame), delay) for frame, delay in zip(frames, delays)]
+            self._held = [(np.array(pixels(frame, is_gif)), delay) for frame, delay in zip(frames, delays)]
         else:
             if (loop is not None or plays is not None) and plays != self._plays:
                 raise parameter_error("loop and plays must be the same for all frames")
@@ -168,6 +168,8 @@ class Plugin(PluginV3):
     def _frames(ndimage: Any, is_batch: Optional[bool]) -> Any:
         if isinstance(ndimage, (list, tuple)):
             return ndimage
+        if is_pillow(ndimage):
+            return [ndimage]
         array = np.asarray(ndimage)
         if is_batch is None:
             is_batch = array.ndim == 4 or array.ndim == 3 and not 1 <= array.shape[-1] <= 4

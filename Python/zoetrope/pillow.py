@@ -54,7 +54,7 @@ except ModuleNotFoundError as error:
     raise ImportError("zoetrope.pillow needs Pillow: pip install 'pillow>=10.2'") from None
 
 from . import _animation, _writing
-from ._errors import ForkedError, LimitError, OutOfMemoryError, UnwritableError, ZoetropeError
+from ._errors import LIMITS_HINT, ForkedError, LimitError, OutOfMemoryError, UnwritableError, ZoetropeError
 from ._jobs import describe
 from ._writer_arguments import exact_seconds, plays_of_loop
 
@@ -78,8 +78,10 @@ class DecompressionBombError(LimitError, Image.DecompressionBombError):
 
 def _bomb(error: LimitError) -> DecompressionBombError:
     """Return the exception of Pillow's type with the contents of ``error``."""
+    # Neither `Image.open` nor `open` of this module has `limits=`.
+    message = error.message.replace(LIMITS_HINT, "")
     return DecompressionBombError(
-        error.code, error.message, error.frame, error.byte_offset, error.path, error.found, error.allowed)
+        error.code, message, error.frame, error.byte_offset, error.path, error.found, error.allowed)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ extension zoetrope_stored_frame: GrowingStruct { static var firstSize: Int { 336
 extension zoetrope_store_statistics: GrowingStruct { static var firstSize: Int { 64 } }
 extension zoetrope_destination: GrowingStruct { static var firstSize: Int { 48 } }
 extension zoetrope_writer_options: GrowingStruct { static var firstSize: Int { 144 } }
-extension zoetrope_written: GrowingStruct { static var firstSize: Int { 104 } }
+extension zoetrope_written: GrowingStruct { static var firstSize: Int { 112 } }
 extension zoetrope_picture: GrowingStruct { static var firstSize: Int { 56 } }
 extension zoetrope_edit: GrowingStruct { static var firstSize: Int { 104 } }
 extension zoetrope_playback: GrowingStruct { static var firstSize: Int { 40 } }

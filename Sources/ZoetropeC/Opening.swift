@@ -235,9 +235,10 @@ struct FrameRequest: Sendable, Hashable {
       let allowed = min(Self.maximumPixels, image.options.limits.canvasPixels)
       let side = max(size.width, size.height)
       guard size.area <= allowed else {
+        let limit = allowed < Self.maximumPixels ? "canvas_pixels allows only" : "the limit is"
         throw .exceeding(
           .scaledPixels, asked: size.area, allowed: allowed,
-          "scaled frames would be \(size), but the limit is \(allowed) pixels")
+          "scaled frames would be \(size), but \(limit) \(allowed) pixels")
       }
       guard side <= Self.maximumSide else {
         throw .exceeding(
@@ -274,7 +275,7 @@ extension AnimatedImageError {
 
   private static let headerNames: [LimitExcess.Kind: String] = [
     .canvasPixels: "canvas_pixels", .frameCount: "frame_count", .liveBytes: "live_bytes",
-    .pixelsPerPlay: "pixels_per_play",
+    .pixelsPerPlay: "pixels_per_play", .inputBytes: "live_bytes",
   ]
 }
 
