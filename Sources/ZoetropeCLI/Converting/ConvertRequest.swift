@@ -28,6 +28,7 @@ struct ConvertRequest: Hashable {
     let inputs = try self.inputs.inputs(
       outputDirectory: OutputTemplate.directory(of: output))
     let destination = try AnimationDestination(output, for: inputs, format: form.format)
+    try form.check(destination.formats)
     if destination.places.contains(.stream(nil)), reporting.isJSON, !isPlan {
       throw .usage("the animation and --json cannot both go to standard output")
     }
@@ -134,7 +135,8 @@ struct ConvertRequest: Hashable {
     } catch {
       throw CommandFailure(
         meeting: error, file: input.name,
-        advice: preset.advice(error, isPinned: form.budget?.keepsSize == true && rendering == nil))
+        advice: preset.advice(
+          error, isPinned: form.budget?.keepsSize == true, isScaled: rendering != nil))
     }
   }
 
@@ -156,11 +158,16 @@ struct ConvertRequest: Hashable {
 extension UploadPreset {
   /// Returns advice for an animation that cannot be made to meet the preset, or nil if there is none.
   ///
-  /// - Parameter isPinned: Whether pictures have to keep the size that they have in the input.
-  fileprivate func advice(_ error: AnimatedImageError, isPinned: Bool) -> String? {
+  /// - Parameters:
+  ///   - isPinned: Whether pictures have to keep their size.
+  ///   - isScaled: Whether the size of the pictures was chosen.
+  fileprivate func advice(
+    _ error: AnimatedImageError, isPinned: Bool, isScaled: Bool
+  ) -> String? {
     switch (error.limit?.kind, size) {
     case (.outputFrames, _) where error.limit.map { $0.asked > $0.allowed } ?? false:
       "leave out --pin fps, or keep fewer with --frames"
+    case (.outputSides, _) where isScaled: "leave out --size"
     case (.outputSides, _) where isPinned: "leave out --pin size"
     case (.outputDuration, _):
       "shorten it with --time, speed it up with --duration \(seconds ?? 0)s"

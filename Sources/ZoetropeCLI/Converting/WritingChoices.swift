@@ -37,5 +37,24 @@ struct WritingChoices: Hashable {
       parallelism: jobs)
   }
 
+  /// Throws if a choice has no effect on any of the outputs, whose formats are `formats`. The format is nil for an output
+  /// that gets the format of its input, which may be either.
+  func check(_ formats: [AnimationFormatChoice?]) throws(CommandFailure) {
+    if formats.allSatisfy({ $0 == .apng }) {
+      if reduction.transparency.isMatte {
+        throw .usage("--matte has no effect: an APNG stores partly transparent pixels")
+      }
+      if reduction.dithering != .automatic, reduction.colors == .automatic, budget == nil {
+        throw .usage("--dither has no effect: an APNG stores all colours without --colors")
+      }
+      if keepsShortDelays {
+        throw .usage("--exact-delays has no effect: an APNG stores short delays in any case")
+      }
+    }
+    if keepsHiddenColors, formats.allSatisfy({ $0 == .gif }) {
+      throw .usage("--hidden-colors has no effect: a GIF has only one transparent colour")
+    }
+  }
+
   private var timing: AnimationWriterOptions.Timing { keepsShortDelays ? .exact : .browser }
 }

@@ -103,8 +103,17 @@ struct ExtractionPlan {
     of image: AnimatedImage, at rate: PictureRate, _ request: ExtractRequest
   ) throws(CommandFailure) -> [Int] {
     let durations = image.frames.map { request.policy.shownDuration(of: $0.delay) }
+    let timeline = PlaybackTimeline(image.frames, policy: request.policy)
+    // The ends of the range may be copied from a report, which rounds the times at which frames start.
+    func exact(_ time: Duration) -> Duration {
+      let boundary = (0...durations.count).first { timeline.printedStart($0) == time }
+      return boundary.map { durations[..<$0].reduce(Duration.zero, +) } ?? time
+    }
+    var rate = rate
+    rate.start = exact(rate.start)
     if let frames = rate.frames(
-      shownFor: durations, until: request.selection.time?.end, maximum: request.selection.maximum)
+      shownFor: durations, until: request.selection.time?.end.map(exact),
+      maximum: request.selection.maximum)
     {
       return frames
     }

@@ -31,6 +31,7 @@ struct MakeRequest: Hashable {
       throw .usage("the animation and --json cannot both go to standard output")
     }
     let format = destination.formats[0] ?? .apng
+    try form.check([format])
     if format == .gif, poster != nil {
       throw .usage("--poster requires an APNG: a GIF has no static image besides its frames")
     }

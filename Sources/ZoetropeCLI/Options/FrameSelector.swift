@@ -111,7 +111,7 @@ struct OrderedSelection {
 extension PlaybackTimeline {
   /// Returns the start time of frame `index`, rounded as in reports. A range between two printed times therefore
   /// selects exactly the frames between them.
-  fileprivate func printedStart(_ index: Int) -> Duration {
+  func printedStart(_ index: Int) -> Duration {
     .microseconds(startTime(index).roundedMicroseconds)
   }
 }

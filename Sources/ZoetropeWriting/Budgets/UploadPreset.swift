@@ -88,8 +88,8 @@ extension UploadPreset {
   /// Adds the preset's requirements to `edits` and `options`. Returns the number of frames that are dropped for it.
   ///
   /// - Throws: `limitExceeded` if the animation does not meet a limit, and scaling it or dropping frames cannot help or
-  ///   is excluded by ``EditOptions/budget``; `parameter` if the preset does not allow the format; the errors of the
-  ///   edits.
+  ///   is excluded by ``EditOptions/budget``; `parameter` if the preset does not allow the format or the number of plays
+  ///   that `edits` set; the errors of the edits.
   package func apply(
     to edits: inout [AnimationEdit], _ options: inout EditOptions, of image: AnimatedImage
   ) throws(AnimatedImageError) -> Int {
@@ -97,7 +97,15 @@ extension UploadPreset {
       throw AnimatedImageError(
         .parameter, "\(name) requires \(formats[0].nameWithArticle)")
     }
-    if let playCount { edits.append(.playCount(playCount)) }
+    let chosenPlays = edits.last { if case .playCount = $0.kind { true } else { false } }
+    if let playCount {
+      let required = AnimationEdit.playCount(playCount)
+      if let chosenPlays, chosenPlays != required {
+        throw AnimatedImageError(
+          .parameter, "\(chosenPlays) contradicts \(name), which requires \(required)")
+      }
+      edits.append(required)
+    }
     let policy = options.delayPolicy
     func timeline() throws(AnimatedImageError) -> EditTimeline {
       var timeline = EditTimeline(
@@ -119,9 +127,8 @@ extension UploadPreset {
         duration > 0
         ? Int(min(Double(plays.upperBound), Double(seconds) / duration)) : plays.upperBound
       let count = if case .finite(let count) = line.playCount { count } else { Int.max }
-      let isChosen = edits.contains { if case .playCount = $0.kind { true } else { false } }
       if count < plays.lowerBound || count > most {
-        guard !isChosen else {
+        guard chosenPlays == nil else {
           throw refusal(
             "only \(plays.lowerBound) to \(plays.upperBound) plays, of at most \(seconds) s in all, "
               + "are allowed",
@@ -156,11 +163,17 @@ extension UploadPreset {
     let isScaled = edits.contains { if case .resize = $0.kind { true } else { false } }
     let pictures =
       line.rendering.map { Rendition($0, of: line.canvas.size).size } ?? line.canvas.size
-    guard fits(pictures) || options.budget?.keepsSize != true else {
-      throw refusal(
-        "pictures must keep their size of \(pictures), but \(sizeInWords)", sides(pictures))
+    if !fits(pictures) {
+      guard options.budget?.keepsSize != true else {
+        throw refusal(
+          "pictures must keep their size of \(pictures), but \(sizeInWords)", sides(pictures))
+      }
+      // The chosen size is not changed, so that no search for a smaller file has to fail first.
+      guard !isScaled else {
+        throw refusal("pictures get a size of \(pictures), but \(sizeInWords)", sides(pictures))
+      }
+      edits.append(try scaling(of: line.canvas.size))
     }
-    if !isScaled, !fits(line.canvas.size) { edits.append(try scaling(of: line.canvas.size)) }
     var budget = options.budget ?? ByteBudget(byteLimit: byteLimit)
     budget.byteLimit = min(budget.byteLimit, byteLimit)
     if case .within = size {} else { budget.keepsSize = true }

@@ -36,7 +36,9 @@ public struct AnimationEdit: Sendable, Hashable {
 
   /// Keeps the part of the animation that is shown during `range`. Times are relative to the start of the first frame.
   ///
-  /// A cut in the middle of a frame shortens the delay of that frame. Times past the end of the animation are clamped.
+  /// A cut in the middle of a frame shortens the delay of that frame. Times past the end of the animation are clamped. A
+  /// time within half a microsecond of the start or end of a frame is taken as that start or end, because times in
+  /// reports are rounded to microseconds.
   public static func time(_ range: Range<Duration>) -> Self { Self(kind: .time(range)) }
 
   /// Plays the animation `factor` times as fast. The factor must be 0.001 to 1000, and is rounded to a millionth.
@@ -47,7 +49,8 @@ public struct AnimationEdit: Sendable, Hashable {
 
   /// Drops frames so that at most `rate` frames per second remain. The duration does not change.
   ///
-  /// Frames are never repeated, so an animation with a lower frame rate does not change.
+  /// Frames are never repeated, so an animation with a lower frame rate does not change. Several frames that are all
+  /// shown for no time have no frame rate, and are refused.
   public static func framesPerSecond(_ rate: Double) -> Self { Self(kind: .framesPerSecond(rate)) }
 
   /// Drops frames so that about `count` frames remain at equal intervals. The duration does not change.

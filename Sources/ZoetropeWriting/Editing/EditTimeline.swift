@@ -131,8 +131,15 @@ package struct EditTimeline: Sendable, Hashable {
       guard rate.isFinite, (0.001...1000).contains(rate) else {
         throw Self.refusal("the frame rate is \(rate); it must be 0.001 to 1000")
       }
+      guard ticks > 0 || showings.count == 1 else {
+        throw Self.refusal("\(edit): the duration of the animation must be above 0")
+      }
       let exact = PlaybackRate(rate)
-      keepFrames(slot: exact.denominator * timescale, unit: exact.numerator)
+      // The rate is rounded to a millionth, which must not resample an animation that has this rate.
+      let highest = exact.numerator * (1_000_000 / exact.denominator) + 1
+      if showings.contains(where: { $0.ticks * highest < 1_000_000 * timescale }) {
+        keepFrames(slot: exact.denominator * timescale, unit: exact.numerator)
+      }
     case .frameCount(let count):
       guard count > 0, ticks > 0 else {
         throw Self.refusal("\(edit): the number of frames and the duration must be above 0")
@@ -201,15 +208,30 @@ package struct EditTimeline: Sendable, Hashable {
     showings = kept
   }
 
-  /// Converts a time to ticks. Refines the timescale if the time would not be a whole number of ticks. If the timescale
-  /// would become too fine, the time is rounded down instead.
+  /// Converts a time to ticks. Refines the timescale if the time is not a boundary and would not be a whole number of
+  /// ticks. If the timescale would become too fine, the time is rounded down instead.
   private mutating func tick(at time: Duration) -> (ticks: Int128, timescale: Int128) {
+    if let boundary = self.boundary(near: time) { return (boundary, timescale) }
     let (numerator, denominator) = Self.fraction(DelayPolicy.clamped(time))
     let factor = denominator / greatestCommonDivisor(timescale, denominator)
     if timescale * factor <= Self.maximumTimescale { refine(by: factor) }
     // Handle whole seconds separately, so that the products fit.
     let (seconds, rest) = numerator.quotientAndRemainder(dividingBy: denominator)
     return (seconds * timescale + rest * timescale / denominator, timescale)
+  }
+
+  /// Returns the start or end of a showing, in ticks, that lies within half a microsecond of `time`, or nil if there is
+  /// none. Reports round times to microseconds, so a time that is copied from a report means this boundary.
+  private func boundary(near time: Duration) -> Int128? {
+    let second: Int128 = 1_000_000_000_000_000_000
+    let attoseconds = DelayPolicy.clamped(time).attoseconds
+    func distance(_ tick: Int128) -> Int128 {
+      // Handle whole seconds separately, so that the products fit.
+      let (seconds, rest) = tick.quotientAndRemainder(dividingBy: timescale)
+      return abs(seconds * second + rest * second / timescale - attoseconds)
+    }
+    let nearest = times.min { distance($0) < distance($1) }
+    return nearest.flatMap { distance($0) <= second / 2_000_000 ? $0 : nil }
   }
 
   /// Multiplies the timescale and all ticks by `factor`, so that times do not change.

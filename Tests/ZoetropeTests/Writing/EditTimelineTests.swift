@@ -65,6 +65,37 @@ struct EditTimelineTests {
       try edited(thirds, .time(.milliseconds(500)..<(.seconds(1)))) == ["1:=1/6", "2:1/3"])
   }
 
+  @Test(arguments: [3, 7, 24, 128, 1001] as [UInt32])
+  func `a cut at times rounded to microseconds leaves no slivers`(perSecond: UInt32) throws {
+    let source = timeline(
+      [FrameDelay](repeating: FrameDelay(numerator: 1, denominator: perSecond), count: 8),
+      policy: .exact)
+    func printed(_ index: Int64) -> Duration {
+      .microseconds((2_000_000 * index + Int64(perSecond)) / (2 * Int64(perSecond)))
+    }
+    for first in Int64(0)..<8 {
+      for last in first + 1...8 {
+        #expect(
+          try edited(source, .time(printed(first)..<printed(last)))
+            == (first..<last).map { "\($0):1/\(perSecond)" })
+      }
+    }
+  }
+
+  @Test func `a cut a microsecond from a boundary is made where it is`() throws {
+    let source = centiseconds(10, 20)
+    #expect(
+      try edited(source, .time(.microseconds(99_999)..<(.microseconds(200_001))))
+        == ["0:=1/1000000", "1:=100001/1000000"])
+    // The nearest of several boundaries is meant.
+    let brief = timeline(
+      [FrameDelay](repeating: FrameDelay(numerator: 3, denominator: 10_000_000), count: 4),
+      policy: .exact)
+    #expect(
+      try edited(brief, .time(.nanoseconds(300)..<(.nanoseconds(900))))
+        == ["1:3/10000000", "2:3/10000000"])
+  }
+
   @Test("Delays that browsers replace count as what browsers show")
   func browserDelays() throws {
     #expect(try edited(centiseconds(0, 1), .speed(2)) == ["0:=1/20", "1:=1/20"])
@@ -94,6 +125,26 @@ struct EditTimelineTests {
     #expect(try edited(source, .framesPerSecond(10)) == ["0:=1/10", "2:=1/10", "4:5/100"])
     #expect(try edited(source, .framesPerSecond(60)) == text(source))
     #expect(try edited(source, .framesPerSecond(1)) == ["0:=1/4"])
+  }
+
+  @Test(arguments: [(3, 100), (1001, 30000), (1, 3), (300, 1), (1, 1000)] as [(UInt32, UInt32)])
+  func `the frame rate of the source keeps all delays`(above: UInt32, below: UInt32) throws {
+    let source = timeline(
+      [FrameDelay](repeating: FrameDelay(numerator: above, denominator: below), count: 40),
+      policy: .exact)
+    let rate = Double(below) / Double(above)
+    #expect(try edited(source, .framesPerSecond(rate)) == text(source))
+    let lower = try edited(source, .framesPerSecond((rate * 1_000_000).rounded() / 1e6 - 2e-6))
+    #expect(lower != text(source))
+  }
+
+  @Test func `a frame rate needs a duration, unless there is only one frame`() throws {
+    let zero = AnimationEdit.delay(FrameDelay(centiseconds: 0))
+    let error = #expect(throws: AnimatedImageError.self) {
+      try edited(centiseconds(5, 5), zero, .framesPerSecond(20))
+    }
+    #expect(error?.code == .parameter)
+    #expect(try edited(centiseconds(5), zero, .framesPerSecond(20)) == ["0:0/100"])
   }
 
   @Test("Back and forth shows the ends once")

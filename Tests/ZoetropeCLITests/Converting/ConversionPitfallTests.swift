@@ -1,0 +1,135 @@
+import TestRunning
+import Testing
+import Zoetrope
+
+@testable import ZoetropeCLI
+
+/// Options that seem to do what was asked, but did something else: times from reports, rates, sites and colours.
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct ConversionPitfallTests {
+  /// Gives `body` the tool and the APNG `in.png`, whose `count` frames are shown for `delay` each. The red value of a
+  /// frame is its number.
+  private func withFilm(
+    _ delay: FrameDelay, count: Int, side: Int = 1, _ body: (Tool) throws -> Void
+  ) throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    let sink = MemorySink()
+    let writer = try AnimationWriter(to: sink)
+    for number in 0..<count {
+      try writer.append(
+        Bitmap(width: side, height: side) { _, _ in
+          RGBA(red: UInt8(number), green: 0, blue: 0)
+        }, delay: delay)
+    }
+    try writer.finish()
+    try tool.write(sink.bytes, to: "in.png")
+    try body(tool)
+  }
+
+  // MARK: Times
+
+  @Test(arguments: [3, 7, 24, 30] as [UInt32])
+  func `times from a report select the frames between them`(perSecond: UInt32) throws {
+    try withFilm(FrameDelay(numerator: 1, denominator: perSecond), count: 8) {
+      (tool: Tool) throws in
+      let starts = try AnimatedImage(bytes: tool.read("in.png")).frames.starts(.browser)
+      let time = "\(starts[2])ms-\(starts[5])ms"
+      let cut = try tool.run("convert", "in.png", "-o", "cut.png", "--time", time)
+      #expect(cut.status == 0, "\(cut.errors)")
+      let delays = try WrittenFilm(tool.read("cut.png")).delays
+      #expect(delays.count == 3)
+      #expect(delays.allSatisfy { $0.numerator == 1 && $0.denominator == perSecond }, "\(delays)")
+      let resampled = try tool.run(
+        "extract", "in.png", "-o", "-", "--format", "rgba", "--time", time, "--fps",
+        "\(perSecond)")
+      #expect(resampled.output == [2, 3, 4].flatMap { [$0, 0, 0, 255] as [UInt8] })
+    }
+  }
+
+  @Test func `the frame rate of the input, given as a fraction, keeps all frames as they are`()
+    throws
+  {
+    try withFilm(FrameDelay(numerator: 30, denominator: 1000), count: 8) { (tool: Tool) throws in
+      let kept = try tool.run("convert", "in.png", "-o", "o.png", "--fps", "100/3")
+      #expect(kept.text.hasSuffix("exact\n"), "\(kept.text)\(kept.errors)")
+      #expect(try WrittenFilm(tool.read("o.png")).delays == WrittenFilm(tool.read("in.png")).delays)
+    }
+  }
+
+  @Test func `a frame rate is refused if frames are shown for no time`() throws {
+    try withFilm(FrameDelay(centiseconds: 5), count: 4) { (tool: Tool) throws in
+      let refused = try tool.run("convert", "in.png", "-o", "o.png", "--delay", "0", "--fps", "20")
+      #expect(refused.status == 2 && refused.errors.contains("duration"), "\(refused.errors)")
+      #expect(try !tool.list().contains("o.png"))
+    }
+  }
+
+  // MARK: Sites
+
+  @Test func `a number of plays that a site does not allow is refused`() throws {
+    try withFilm(FrameDelay(centiseconds: 10), count: 2, side: 8) { (tool: Tool) throws in
+      let convert = ["convert", "in.png", "-o", "o.png", "--for", "signal-sticker", "--plays"]
+      let refused = try tool.run(convert + ["3"])
+      #expect(refused.status == 2)
+      #expect(
+        refused.errors.contains("plays 3 contradicts signal-sticker, which requires endless plays"),
+        "\(refused.errors)")
+      #expect(try !tool.list().contains("o.png"))
+      let met = try tool.run(convert + ["forever"])
+      #expect(met.status == 0, "\(met.errors)")
+      #expect(try WrittenFilm(tool.read("o.png")).playCount == .indefinite)
+    }
+  }
+
+  @Test(arguments: [
+    ("signal-sticker", "30x30", "512x512 is required"),
+    ("slack-emoji", "140x140", "at most 128x128 is allowed"),
+  ])
+  func `a size that a site does not allow is refused before anything is encoded`(
+    site: String, size: String, allowed: String
+  ) throws {
+    try withFilm(FrameDelay(centiseconds: 10), count: 2, side: 20) { (tool: Tool) throws in
+      let output = site == "slack-emoji" ? "o.gif" : "o.png"
+      let convert = ["convert", "in.png", "-o", output, "--for", site, "--size", size]
+      let refused = try tool.run(convert)
+      #expect(refused.status == 8)
+      #expect(
+        refused.errors.contains("a size of \(size), but \(allowed) for \(site); leave out --size"),
+        "\(refused.errors)")
+      let progress = try tool.run(convert + ["--progress", "json"]).errors
+      #expect(!progress.contains("\"fit\""), "\(progress)")
+    }
+  }
+
+  // MARK: Formats
+
+  @Test(arguments: [
+    ("o.png", "--matte white"), ("o.png", "--dither none"), ("o.png", "--exact-delays"),
+    ("o.gif", "--hidden-colors"),
+  ])
+  func `an option without effect on any output is refused`(output: String, option: String) throws {
+    try withFilm(FrameDelay(centiseconds: 10), count: 2) { (tool: Tool) throws in
+      let words = option.split(separator: " ").map(String.init)
+      for command in [["convert", "in.png"], ["make", "in.png", "--fps", "5"]] {
+        let refused = try tool.run(command + ["-o", output] + words)
+        #expect(refused.status == 2, "\(command)")
+        #expect(refused.errors.contains("\(words[0]) has no effect"), "\(refused.errors)")
+      }
+      #expect(try !tool.list().contains(output))
+    }
+  }
+
+  @Test func `an option with effect on some outputs is accepted`() throws {
+    try withFilm(FrameDelay(centiseconds: 10), count: 2) { (tool: Tool) throws in
+      #expect(try tool.run("convert", "in.png", "-o", "in.gif").status == 0)
+      for line in [
+        "in.png in.gif -o a/ --matte white --dither none --exact-delays --hidden-colors",
+        "in.png -o b.png --dither none --colors 2", "in.png -o c.png --dither none --max-bytes 9M",
+        "in.png -o d.png --hidden-colors", "in.png -o e.gif --matte white --exact-delays",
+      ] {
+        let met = try tool.run(["convert"] + line.split(separator: " ").map(String.init))
+        #expect(met.status == 0, "\(met.errors)")
+      }
+    }
+  }
+}
