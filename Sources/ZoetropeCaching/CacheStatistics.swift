@@ -2,7 +2,8 @@
 public struct CacheStatistics: Sendable, Hashable {
   /// The number of lookups that found a bitmap.
   public internal(set) var hits = 0
-  /// The number of lookups that found no bitmap.
+  /// The number of lookups that found no bitmap. This includes lookups of frames that a ``FrameStore`` behind the cache
+  /// then supplies, and every one of several concurrent requests for a frame.
   public internal(set) var misses = 0
   /// The number of bitmaps stored, including replacements.
   public internal(set) var insertions = 0

@@ -276,7 +276,8 @@ package final class RangeFetcher: Sendable {
       .failure(
         AnimatedImageError(
           code, "reading bytes \(range) failed: \(detail)", byteOffset: range.lowerBound,
-          limit: cause?.limit, systemError: cause?.systemError))
+          limit: cause?.limit, systemError: cause?.systemError,
+          underlyingError: cause?.underlyingError))
     }
     do {
       let bytes = try await reader.read(range)
@@ -289,7 +290,8 @@ package final class RangeFetcher: Sendable {
     } catch {
       // If the error is a cancellation, either it was caused by another request, or no request waits for this read any
       // more.
-      return failure(.io, "\(error)")
+      let error = AnimatedImageError(thrown: error)
+      return failure(.io, error.detail, error)
     }
   }
 

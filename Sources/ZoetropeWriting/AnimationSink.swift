@@ -98,15 +98,15 @@ public final class CallbackSink: AnimationSink {
   /// - Parameter take: The closure. If it throws, writing fails; while it blocks, the writer waits.
   public init(_ take: @escaping @Sendable ([UInt8]) throws -> Void) { self.take = take }
 
-  /// Passes `bytes` to the closure. An error of the closure that is not an ``AnimatedImageError`` is converted to one
-  /// with the code ``AnimatedImageError/Code/io``.
+  /// Passes `bytes` to the closure. An error of the closure that is not an ``AnimatedImageError`` becomes the
+  /// ``AnimatedImageError/underlyingError`` of one with the code ``AnimatedImageError/Code/io``.
   public func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
     do {
       try take(bytes)
     } catch let error as AnimatedImageError {
       throw error
     } catch {
-      throw AnimatedImageError(.io, "\(error)")
+      throw AnimatedImageError(thrown: error)
     }
   }
 

@@ -90,7 +90,7 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
       } catch let error as AnimatedImageError {
         throw error
       } catch {
-        throw AnimatedImageError(Task.isCancelled ? .cancelled : .io, "\(error)")
+        throw Task.isCancelled ? EncodingQueue.cancelled : AnimatedImageError(thrown: error)
       }
       // When the task is cancelled, the library's own sequences end without throwing.
       if Task.isCancelled { throw EncodingQueue.cancelled }

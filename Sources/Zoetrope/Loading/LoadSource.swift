@@ -117,7 +117,7 @@ package enum LoadSource: Sendable {
     if let error = error as? AnimatedImageError, error.code != .cancelled { return error }
     // If nobody cancelled this load, the error comes from work that the caller shares with others.
     if Task.isCancelled { return AnimatedImageError(.cancelled, "stopped while fetching bytes") }
-    return AnimatedImageError(.io, "\(error)")
+    return AnimatedImageError(thrown: error)
   }
 }
 

@@ -9,7 +9,8 @@ public import struct SystemPackage.Errno
 /// An error that occurred while an animation was being decoded, scheduled or written, with its position in the file if
 /// the position is known.
 ///
-/// Later releases may add codes, so a `switch` over codes needs a `default` case. Errors are compared by value.
+/// Later releases may add codes, so a `switch` over codes needs a `default` case. Errors are compared by value, without
+/// ``underlyingError``.
 public struct AnimatedImageError: Error, Sendable, Hashable {
   /// A kind of error. Later releases may add kinds.
   public struct Code: NamedValue, Sendable, Hashable, CustomStringConvertible {
@@ -33,11 +34,25 @@ public struct AnimatedImageError: Error, Sendable, Hashable {
   public let limit: LimitExcess?
   /// The error of the system call that failed, or nil if no system call failed.
   public let systemError: Errno?
+  /// The error that was thrown by code of the caller, such as a reader of byte ranges, a sequence of chunks or frames, or
+  /// the closure of a sink, and is reported as this error. Nil if this package detected the error, and if the caller's
+  /// code threw an `AnimatedImageError` of its own, which is passed on.
+  public var underlyingError: (any Error)? { cause.error }
+
+  private let cause: Cause
+
+  /// An error that does not take part in comparisons, because not all errors can be compared.
+  private struct Cause: Sendable, Hashable {
+    let error: (any Error)?
+    static func == (left: Self, right: Self) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
+  }
 
   /// Creates an error from its properties.
   public init(
     _ code: Code, _ detail: String, format: AnimationFormat? = nil, frameIndex: Int? = nil,
-    byteOffset: Int? = nil, limit: LimitExcess? = nil, systemError: Errno? = nil
+    byteOffset: Int? = nil, limit: LimitExcess? = nil, systemError: Errno? = nil,
+    underlyingError: (any Error)? = nil
   ) {
     self.code = code
     self.detail = detail
@@ -46,6 +61,13 @@ public struct AnimatedImageError: Error, Sendable, Hashable {
     self.byteOffset = byteOffset
     self.limit = limit
     self.systemError = systemError
+    cause = Cause(error: underlyingError)
+  }
+
+  /// Creates the error that reports an error thrown by code of the caller.
+  package init(thrown error: any Error, _ prefix: String = "") {
+    self.init(
+      .io, "\(prefix)\(error)", systemError: error as? Errno, underlyingError: error)
   }
 }
 
@@ -55,7 +77,7 @@ extension AnimatedImageError {
     guard frameIndex == nil else { return self }
     return Self(
       code, detail, format: format, frameIndex: index, byteOffset: byteOffset, limit: limit,
-      systemError: systemError)
+      systemError: systemError, underlyingError: underlyingError)
   }
 }
 

@@ -14,6 +14,12 @@ public struct DecodingLimits: Sendable, Hashable {
   /// covers canvases, decoded frames and, for each decoding thread, two copies of a frame's compressed bytes: one as
   /// the file stores them, split into blocks or chunks, and one in which they are joined together.
   ///
+  /// An image is refused if its canvas, its largest frame and the two copies of compressed bytes exceed the limit. A
+  /// canvas takes 4 bytes per pixel, or 8 with 16 bits per channel, and twice as much if any frame has the disposal
+  /// *previous*. A decoded frame takes 1 byte per pixel in a GIF and up to 4 in an APNG (8 with 16 bits per channel),
+  /// rounded up by at most a quarter. Apart from compressed bytes, 4096x4096 pixels therefore need 84 MiB in a GIF, and
+  /// 144 MiB in an APNG with RGBA.
+  ///
   /// The frames that one reader decodes ahead use at most half of this limit. The frames that all readers in the
   /// process decode ahead together use at most half of ``MemoryBudget/defaultByteLimit``. Frames that do not fit are
   /// decoded on demand.

@@ -90,7 +90,7 @@ public final class StreamedImage: AnimationSource {
       let isCancellation = error is CancellationError || error is AnimatedImageError
       reason =
         isCancellation && Task.isCancelled
-        ? .cancelled : .failed(AnimatedImageError(.io, "the stream failed: \(error)"))
+        ? .cancelled : .failed(AnimatedImageError(thrown: error, "the stream failed: "))
     }
     // A sequence may end without an error when its task is cancelled.
     if Task.isCancelled, reason == nil { reason = .cancelled }

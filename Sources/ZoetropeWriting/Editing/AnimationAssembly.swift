@@ -127,7 +127,8 @@ package struct AnimationAssembly {
       guard let place = error.frameIndex else { throw error }
       throw AnimatedImageError(
         error.code, error.detail, format: error.format, frameIndex: frames[place].frame,
-        limit: error.limit, systemError: error.systemError)
+        limit: error.limit, systemError: error.systemError,
+        underlyingError: error.underlyingError)
     }
   }
 
