@@ -52,6 +52,10 @@ package enum ZoetropeTool {
   static func run(_ given: [String]) -> ExitStatus {
     let arguments: [String]
     do throws(CommandFailure) {
+      if let text = RawArguments.ambiguousText {
+        throw .usage(
+          "two different names are not valid UTF-8 and both read '\(text.sanitized)'; rename one")
+      }
       arguments = try ToolArguments.completed(given)
     } catch {
       error.report(asJSON: false)

@@ -104,6 +104,9 @@ struct AnimationDestination: Hashable {
     } else {
       let choice = try Self.format(of: template, format)
       choices = choices.map { _ in choice }
+      if !isDirectory, template.tokens.last == .name {
+        try Self.check(inputs, keepExtensionsOf: choice)
+      }
     }
     try template.checkNames(of: inputs, example: "DIR/{name}.{ext}")
     formats = choices
@@ -186,6 +189,20 @@ struct AnimationDestination: Hashable {
       throw .usage("--format \(choice.rawValue) contradicts the extension .\(ending) of \(file)")
     }
     return choice
+  }
+
+  /// Throws if `{name}` would give an output in the format `choice` the extension of another format.
+  private static func check(
+    _ inputs: [InputFile], keepExtensionsOf choice: AnimationFormatChoice
+  ) throws(CommandFailure) {
+    for input in inputs {
+      guard let ending = FilePath(bytes: input.fullStem).extension,
+        let known = AnimationFormatChoice(extension: ending.lowercased()), known != choice
+      else { continue }
+      throw .usage(
+        "--format \(choice.rawValue) contradicts {name}, which is \(input.shortName.sanitized) here; "
+          + "use {stem}.\(choice.fileExtension)")
+    }
   }
 
   /// Throws if the extension of output `place` implies a format other than `format`.

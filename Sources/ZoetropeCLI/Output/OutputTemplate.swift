@@ -110,13 +110,16 @@ extension OutputTemplate {
     var names: [[[UInt8]]: InputFile] = [:]
     for input in inputs {
       guard let other = names.updateValue(input, forKey: fileKey(input)) else { continue }
+      guard other.path?.lexicallyNormalized() != input.path?.lexicallyNormalized() else {
+        throw .usage("\(input.name) is named twice")
+      }
       let isElsewhere = other.directory != input.directory
       throw .usage(
         "\(other.name) and \(input.name) would have the same output names; "
           + (other.fullStem != input.fullStem
             ? "use {name}, which includes the extension, as in -o '\(example)'"
             : isElsewhere
-              ? "use {dir}, the input's directory, as in -o '\(example.replacing("{name}", with: "{dir}/{name}"))'"
+              ? "use {dir}, the input's directory, as in -o '\(example.replacing("{name}", with: "{dir}/{stem}"))'"
               : "write them to different directories"))
     }
   }

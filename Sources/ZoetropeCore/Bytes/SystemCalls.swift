@@ -338,24 +338,45 @@ package enum RawArguments {
     return text
   }
 
-  /// Returns the bytes of the argument whose text is `argument`.
+  /// Returns the bytes of the argument, or of the value within an argument, whose text is `argument`.
   ///
   /// The UTF-8 bytes of the text differ from the original bytes only if the text contains a replacement character. In
-  /// that case, the result is the bytes recorded by ``text(ofFound:)``, or else the bytes of the first command-line
-  /// argument that decodes to the same text.
+  /// that case, the result is the first bytes on the command line that decode to the text (see ``ambiguousText``), or
+  /// else the bytes recorded by ``text(ofFound:)``.
   package static func bytes(of argument: String) -> [UInt8] {
     guard argument.unicodeScalars.contains("\u{fffd}") else { return Array(argument.utf8) }
-    if let bytes = found.withLock({ $0[argument] }) { return bytes }
+    return invalid.first { $0.text == argument }?.bytes ?? found.withLock { $0[argument] }
+      ?? Array(argument.utf8)
+  }
+
+  /// A text that stands for different bytes on the command line, of which ``bytes(of:)`` would return one for all, or
+  /// nil if there is none.
+  package static var ambiguousText: String? {
+    invalid.first { word in
+      invalid.contains { $0.text == word.text && $0.bytes != word.bytes }
+    }?.text
+  }
+
+  /// The arguments that are not valid UTF-8, and the parts of them that may be the value of an option.
+  private static let invalid: [(text: String, bytes: [UInt8])] = {
+    var words: [ArraySlice<UInt8>] = []
     for index in 1..<max(1, Int(CommandLine.argc)) {
       // The first `argc` entries are NUL-terminated strings that stay valid as long as the process runs.
       guard let pointer = unsafe CommandLine.unsafeArgv[index] else { continue }
-      guard unsafe String(cString: pointer) == argument else { continue }
-      return unsafe UnsafeBufferPointer(start: pointer, count: strlen(pointer)).map {
+      let word = unsafe UnsafeBufferPointer(start: pointer, count: strlen(pointer)).map {
         UInt8(bitPattern: $0)
       }
+      words.append(word[...])
+      guard word.first == UInt8(ascii: "-") else { continue }
+      // The value in `-oNAME`, and in `--output=NAME`.
+      words.append(word.dropFirst(2))
+      if let sign = word.firstIndex(of: UInt8(ascii: "=")) { words.append(word[(sign + 1)...]) }
     }
-    return Array(argument.utf8)
-  }
+    return words.compactMap {
+      let text = String(decoding: $0, as: UTF8.self)
+      return $0.elementsEqual(text.utf8) ? nil : (text, Array($0))
+    }
+  }()
 }
 
 /// Functions that control what happens when a signal arrives.

@@ -144,7 +144,8 @@ package enum FileStem {
   ///
   /// The result can neither lead out of a directory nor control a terminal. NUL and other control bytes become `_`, and
   /// a name that consists only of dots, which would be a directory, becomes `_` as a whole. Bytes above ASCII are kept,
-  /// whatever their encoding. The result has at most 200 bytes.
+  /// whatever their encoding. The result has at most 200 bytes. It is cut between characters, and a short extension that
+  /// is kept stays at its end.
   package static func of(_ path: [UInt8], keepingExtension: Bool = false) -> [UInt8] {
     var name = path.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
     if !keepingExtension, let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 {
@@ -153,6 +154,11 @@ package enum FileStem {
     for index in name.indices where name[index] < 0x20 || name[index] == 0x7f { name[index] = 0x5f }
     if name.allSatisfy({ $0 == UInt8(ascii: ".") }) { return [UInt8(ascii: "_")] }
     // File systems allow 255 bytes for a name, some of which are needed for numbers and the extension.
-    return Array(name.prefix(200))
+    guard name.count > 200 else { return name }
+    let dot = name.lastIndex(of: UInt8(ascii: ".")) ?? name.endIndex
+    let ending = keepingExtension && name.count - dot <= 16 ? name[dot...] : []
+    var end = 200 - ending.count
+    for _ in 0..<3 where name[end] & 0xc0 == 0x80 { end -= 1 }
+    return Array(name[..<end] + ending)
   }
 }
