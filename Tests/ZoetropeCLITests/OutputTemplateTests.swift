@@ -105,6 +105,28 @@ import Testing
   }
 
   @Test(arguments: [
+    // The text in the middle is repeated until the name is too long.
+    ("", "a", ".gif", 196), ("a", "é", ".gif", 195), ("", "é", "", 200), ("a", "é", "", 199),
+    ("", "\u{1F600}", ".tar.gz", 196), ("a.", "b", "", 200),
+  ])
+  func `a name that is too long keeps its extension and whole characters`(
+    _ start: String, _ text: String, _ ending: String, _ count: Int
+  ) {
+    let long = start + String(repeating: text, count: 300) + ending
+    let name = FileStem.of(Array(long.utf8), keepingExtension: true)
+    let kept = String(decoding: name, as: UTF8.self)
+    let last = ending.split(separator: ".").last.map { ".\($0)" } ?? ""
+    #expect(name.count == count + last.utf8.count)
+    #expect(kept.hasSuffix(last) && long.hasPrefix(kept.dropLast(last.count)))
+  }
+
+  @Test func `a name in another encoding is cut at the limit`() {
+    let name = [UInt8](repeating: 0x81, count: 300)
+    #expect(FileStem.of(name, keepingExtension: true) == Array(name.prefix(200)))
+    #expect(FileStem.of(name + Array(".gif".utf8)) == Array(name.prefix(200)))
+  }
+
+  @Test(arguments: [
     ("out", "out/{stem}-{index:04}.{ext}"), ("out/", "out/{stem}-{index:04}.{ext}"),
     ("one.png", "one.png"), ("d.d/", "d.d/{stem}-{index:04}.{ext}"), ("%d.png", "{index}.png"),
     (".frames", ".frames/{stem}-{index:04}.{ext}"),

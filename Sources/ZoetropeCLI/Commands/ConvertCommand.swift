@@ -14,12 +14,12 @@ struct ConvertCommand: ZoetropeSubcommand {
       existing directory or ends in a slash. Files in a directory keep the names and formats of \
       the inputs; with --format they are called {stem}.gif or {stem}.png. A template may contain \
       {name} (the input's name with its extension), {stem} (the name without it), {ext}, {dir} \
-      (the input's directory; for inputs found in a directory among FILES, only the part below \
-      that directory) and {parent} (the name of the input's directory). For several inputs, name a \
-      directory, or use {stem} or {name} in a template. On standard output, the format is that of \
-      the input unless --format is given. If FILES include a directory, the animations in it are \
-      read. With -r, its subdirectories are searched too, and an output directory gets the same \
-      subdirectories.
+      (the directory in the input's path as given, without a leading /; for an input found in a \
+      directory that was given, only the part below that directory) and {parent} (the name of the \
+      input's directory). For several inputs, name a directory, or use {stem} or {name} in a \
+      template. On standard output, the format is that of the input unless --format is given. If \
+      FILES include a directory, the animations in it are read. With -r, its subdirectories are \
+      searched too, and an output directory gets the same subdirectories.
 
       Options can be combined. They apply in this order: --frames or --time, --reverse, \
       --back-and-forth, --speed, --duration or --delay, --fps, --crop, --size. Removing frames \

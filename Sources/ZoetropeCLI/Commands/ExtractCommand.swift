@@ -16,12 +16,13 @@ struct ExtractCommand: ZoetropeSubcommand {
 
       OUTPUT is a directory, a template, or - for standard output. Files in a directory are called \
       {stem}-{index}.png. A template may contain {name} (the input's name with its extension), \
-      {stem} (the name without it), {dir} (the input's directory; for inputs found in a directory \
-      among FILES, only the part below that directory), {parent} (the name of the input's \
-      directory), {index}, {start_ms}, {shown_ms}, {ext} and %04d. Numbers take a width, as in \
-      {start_ms:06}. {index} without a width has as many digits as the last frame's number, but at \
-      least four in the names of files in a directory and while frames are written as they arrive. \
-      If OUTPUT is a pipe or a device, it receives one frame after another.
+      {stem} (the name without it), {dir} (the directory in the input's path as given, without a \
+      leading /; for an input found in a directory that was given, only the part below that \
+      directory), {parent} (the name of the input's directory), {index}, {start_ms}, {shown_ms}, \
+      {ext} and %04d. Numbers take a width, as in {start_ms:06}. {index} without a width has as \
+      many digits as the last frame's number, but at least four in the names of files in a \
+      directory and while frames are written as they arrive. If OUTPUT is a pipe or a device, it \
+      receives one frame after another.
 
       --format y4m writes one video with a constant frame rate. Frames are repeated, so that each \
       is shown for exactly its delay. Colours are BT.601 in limited range, without subsampling. \

@@ -188,7 +188,9 @@ struct InfoCommand: ZoetropeSubcommand {
         return error.status
       }
       let failure = error
-      let line = CommandRunner.line { failure.write(to: &$0, schema: AnimationReport.schema) }
+      let line = CommandRunner.line {
+        failure.write(to: &$0, schema: AnimationReport.schema, of: input)
+      }
       do throws(CommandFailure) {
         try OutputStream.print(line)
       } catch {

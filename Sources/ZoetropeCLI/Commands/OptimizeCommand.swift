@@ -16,12 +16,12 @@ struct OptimizeCommand: ZoetropeSubcommand {
       OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. \
       OUTPUT is taken as a directory if it names an existing directory or ends in a slash. Files \
       in a directory keep the names of the inputs. A template may contain {name} (the input's name \
-      with its extension), {stem} (the name without it), {ext}, {dir} (the input's directory; for \
-      inputs found in a directory among FILES, only the part below that directory) and {parent} \
-      (the name of the input's directory). For several inputs, name a directory, or use {stem} or \
-      {name} in a template. If FILES include a directory, the animations in it are read. With -r, \
-      its subdirectories are searched too, and an output directory gets the same subdirectories. \
-      The format is that of the input.
+      with its extension), {stem} (the name without it), {ext}, {dir} (the directory in the \
+      input's path as given, without a leading /; for an input found in a directory that was \
+      given, only the part below that directory) and {parent} (the name of the input's directory). \
+      For several inputs, name a directory, or use {stem} or {name} in a template. If FILES \
+      include a directory, the animations in it are read. With -r, its subdirectories are searched \
+      too, and an output directory gets the same subdirectories. The format is that of the input.
 
       In a GIF, each frame is stored in the way that takes the fewest bytes. Rectangle, colour \
       table, transparent pixels, disposal and compressed data are chosen anew or copied from the \

@@ -193,7 +193,7 @@ struct StillFiles {
       let template =
         isDirectory
         ? OutputTemplate.files(inDirectory: argument) : try OutputTemplate(parsing: argument)
-      try FileEnding.check(template, ExtractionFormat(format))
+      try FileEnding.check(template, ExtractionFormat(format), for: inputs)
       try template.checkNames(of: inputs, example: "DIR/{name}.{ext}")
       destination = .files(template)
     }

@@ -54,7 +54,8 @@ package enum ZoetropeTool {
     do throws(CommandFailure) {
       if let text = RawArguments.ambiguousText {
         throw .usage(
-          "two different names are not valid UTF-8 and both read '\(text.sanitized)'; rename one")
+          "two different names in the arguments both read as \(text), because a name is not UTF-8; "
+            + "rename a file, or name inputs in a list with --files-from")
       }
       arguments = try ToolArguments.completed(given)
     } catch {

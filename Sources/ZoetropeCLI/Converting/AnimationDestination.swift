@@ -86,6 +86,8 @@ struct AnimationDestination: Hashable {
     }
     // Whether each output has the extension of its input, which determines the format of the output.
     var keepsExtension = false
+    // The extension of the format that all outputs have, or nil if each has the format of its input.
+    var ending: String?
     if keepsFormat {
       // Each output has the format of its input, which is known once the input is open.
     } else if format == nil,
@@ -104,11 +106,16 @@ struct AnimationDestination: Hashable {
     } else {
       let choice = try Self.format(of: template, format)
       choices = choices.map { _ in choice }
-      if !isDirectory, template.tokens.last == .name {
-        try Self.check(inputs, keepExtensionsOf: choice)
+      ending = choice.fileExtension
+      if template.tokens.last == .name {
+        let advice = "replace {name} with {stem}.\(choice.fileExtension)"
+        for input in inputs {
+          _ = try Self.format(ofName: input.fullStem, choice, input.name, advice: advice)
+        }
       }
     }
-    try template.checkNames(of: inputs, example: "DIR/{name}.{ext}")
+    try template.checkNames(
+      of: inputs, example: "DIR/{name}" + (ending.map { ".\($0)" } ?? ""))
     formats = choices
     places = zip(inputs, choices).map { input, choice in
       .file(
@@ -166,9 +173,9 @@ struct AnimationDestination: Hashable {
   }
 
   /// Returns `choice`, or else the format that the extension of the name `bytes` implies. Error messages call the file
-  /// `file`.
+  /// `file`, and give `advice` if the extension contradicts `choice`.
   private static func format(
-    ofName bytes: [UInt8], _ choice: AnimationFormatChoice?, _ file: String
+    ofName bytes: [UInt8], _ choice: AnimationFormatChoice?, _ file: String, advice: String? = nil
   ) throws(CommandFailure) -> AnimationFormatChoice {
     guard
       let name = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last,
@@ -186,23 +193,11 @@ struct AnimationDestination: Hashable {
           + "choose --format gif or --format apng")
     }
     if let known, known != choice {
-      throw .usage("--format \(choice.rawValue) contradicts the extension .\(ending) of \(file)")
+      throw .usage(
+        "--format \(choice.rawValue) contradicts the extension .\(ending) of \(file)"
+          + (advice.map { "; \($0)" } ?? ""))
     }
     return choice
-  }
-
-  /// Throws if `{name}` would give an output in the format `choice` the extension of another format.
-  private static func check(
-    _ inputs: [InputFile], keepExtensionsOf choice: AnimationFormatChoice
-  ) throws(CommandFailure) {
-    for input in inputs {
-      guard let ending = FilePath(bytes: input.fullStem).extension,
-        let known = AnimationFormatChoice(extension: ending.lowercased()), known != choice
-      else { continue }
-      throw .usage(
-        "--format \(choice.rawValue) contradicts {name}, which is \(input.shortName.sanitized) here; "
-          + "use {stem}.\(choice.fileExtension)")
-    }
   }
 
   /// Throws if the extension of output `place` implies a format other than `format`.
@@ -240,7 +235,8 @@ struct AnimationDestination: Hashable {
         guard names.insert(target) else {
           throw .usage(
             target == path
-              ? "two outputs would be called \(path); put {stem} or {name} into the output name"
+              ? "two outputs would be called \(path); separate the fields of the output name, "
+                + "as in {parent}/{name}"
               : "two outputs would be the same file, \(target), to which \(path) is a link")
         }
         try identities.check(path, unless: isInPlace ? inputs[number] : nil)

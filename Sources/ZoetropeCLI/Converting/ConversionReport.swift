@@ -205,7 +205,7 @@ struct ConversionReporting: Hashable {
       } catch {
         if isJSON, Signals.ending == nil {
           let failure = error
-          let line = CommandRunner.line { failure.write(to: &$0, schema: schema) }
+          let line = CommandRunner.line { failure.write(to: &$0, schema: schema, of: input) }
           try OutputStream.print(line)
         } else {
           var failure = error

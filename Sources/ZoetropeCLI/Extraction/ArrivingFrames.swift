@@ -83,8 +83,8 @@ final class ArrivingFrames: FrameSupply {
     var output = output
     output.path = path
     output.isKept = try request.checkName(
-      path, of: input, size: request.pictureSize(of: stream.canvasSize), names: &names,
-      avoiding: identities)
+      path, of: input, to: destination, size: request.pictureSize(of: stream.canvasSize),
+      names: &names, avoiding: identities)
     let directory = OutputFile.directory(of: path)
     guard !output.isKept, directories.insert(directory).inserted else { return output }
     do throws(WriteFailure) {

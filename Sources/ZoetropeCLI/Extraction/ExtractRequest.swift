@@ -156,7 +156,7 @@ extension ExtractRequest {
         progress.end(InputCondition(error))
         if Self.endsAll(error.status) { return error.status }
         statuses.append(error.status)
-        _ = try manifest.add(error)
+        _ = try manifest.add(error, of: preparation.input)
       }
     }
     return .combined(statuses)
@@ -196,7 +196,7 @@ extension ExtractRequest {
       }
       return destination
     }
-    try FileEnding.check(template, format)
+    try FileEnding.check(template, format, for: inputs)
     if [.y4m, .ffconcat].contains(format), template.tellsFramesApart {
       throw .usage(
         "--format \(format.rawValue) writes one file for all frames; its name cannot contain {index}, "
@@ -205,7 +205,9 @@ extension ExtractRequest {
     if format == .ffconcat, template.listedFrames == nil {
       throw .usage("--format ffconcat requires -o with a directory or a name ending in .ffconcat")
     }
-    try template.checkNames(of: inputs, example: "DIR/{name}-{index:04}.{ext}")
+    let ending =
+      [.y4m, .ffconcat].contains(format) ? ".\(format.rawValue)" : "-{index:04}.{ext}"
+    try template.checkNames(of: inputs, example: "DIR/{name}\(ending)")
     return destination
   }
 

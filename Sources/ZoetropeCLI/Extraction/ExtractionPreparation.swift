@@ -47,15 +47,16 @@ struct ExtractionPreparation {
     for (number, output) in plan.outputs.enumerated() {
       guard let path = output.path else { continue }
       plan.outputs[number].isKept = try request.checkName(
-        path, of: input, size: plan.pictureSize, names: &names, avoiding: identities)
+        path, of: input, to: destination, size: plan.pictureSize, names: &names,
+        avoiding: identities)
     }
     self.plan = plan
   }
 }
 
 extension ExtractRequest {
-  /// Does what ``checkName(_:of:names:avoiding:)`` does, for the path of a video or of a list of frames. With
-  /// `--resume`, an existing list may be replaced.
+  /// Does what ``checkName(_:of:to:size:names:avoiding:)`` does, for the path of a video or of a list of frames.
+  /// With `--resume`, an existing list may be replaced.
   fileprivate func checkWhole(
     _ path: FilePath, names: inout OutputNames, avoiding identities: InputIdentities
   ) throws(CommandFailure) {
@@ -78,14 +79,16 @@ extension ExtractRequest {
   /// - Parameter size: The size of pictures that show the whole canvas.
   /// - Returns: Whether the file exists and stays as it is.
   func checkName(
-    _ path: FilePath, of input: InputFile, size: PixelSize, names: inout OutputNames,
-    avoiding identities: InputIdentities
+    _ path: FilePath, of input: InputFile, to destination: OutputDestination, size: PixelSize,
+    names: inout OutputNames, avoiding identities: InputIdentities
   ) throws(CommandFailure) -> Bool {
     guard names.insert(path) else {
+      let hasIndex =
+        if case .files(let template) = destination { template.hasIndex } else { false }
       throw .usage(
-        inputs.count > 1
-          ? "two outputs would be called \(path); separate {stem} and {index} in the output name, "
-            + "or add {dir}"
+        hasIndex
+          ? "two outputs would be called \(path); separate the fields of the output name, "
+            + "as in {stem}-{index}"
           : "two outputs would be called \(path); add {index} to the output name")
     }
     try identities.check(path)

@@ -36,15 +36,17 @@ struct ManifestLines {
     return try add { report.write(to: &$0) }
   }
 
-  /// Adds an input that could not be extracted.
-  mutating func add(_ failure: CommandFailure) throws(CommandFailure) -> Delivery {
+  /// Adds `input`, which could not be extracted.
+  mutating func add(
+    _ failure: CommandFailure, of input: InputFile
+  ) throws(CommandFailure) -> Delivery {
     guard form != .table else {
       addRow(
-        file: failure.file.map { FileName(argument: $0) }, InputCondition(failure),
+        file: failure.file == nil ? nil : input.fileName, InputCondition(failure),
         error: failure.message)
       return .complete
     }
-    return try add { failure.write(to: &$0, schema: AnimationReport.schema) }
+    return try add { failure.write(to: &$0, schema: AnimationReport.schema, of: input) }
   }
 
   private mutating func add(

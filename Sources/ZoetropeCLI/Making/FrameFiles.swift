@@ -73,6 +73,7 @@ struct FrameFiles {
       self.manifest = manifest
       let pictures = manifest.frames.map { InputFile(path: $0.path) }
       inputs += Set(pictures)
+      if let poster = manifest.poster { inputs.append(InputFile(path: poster)) }
       sources = pictures.map { .file($0) }
       return
     }

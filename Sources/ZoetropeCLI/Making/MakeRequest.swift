@@ -36,9 +36,7 @@ struct MakeRequest: Hashable {
       throw .usage("--poster requires an APNG: a GIF has no static image besides its frames")
     }
     let files = try FrameFiles(self.files, order: order, options)
-    let listed =
-      [delayFile, poster, self.files.list].compactMap { $0.map { InputFile($0) } }
-      + [files.manifest?.poster].compactMap { $0.map { InputFile(path: $0) } }
+    let listed = [delayFile, poster, self.files.list].compactMap { $0.map { InputFile($0) } }
     _ = try destination.check(files.inputs + listed, isInPlace: false, isForced: form.isForced)
     let delays = try self.delays(of: files)
     if case .listed(let name)? = self.delays, files.isSorted, !reporting.isQuiet, !reporting.isJSON

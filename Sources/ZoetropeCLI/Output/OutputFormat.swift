@@ -11,12 +11,25 @@ enum FileEnding {
     "mp4", "pdf", "ppm", "svg", "tga", "tif", "tiff", "webm", "webp",
   ]
 
-  /// Throws if the output's name has the extension of another format, because programs would fail to open the file.
-  static func check(_ template: OutputTemplate, _ format: ExtractionFormat) throws(CommandFailure) {
-    guard case .text(let bytes)? = template.tokens.last,
-      let dot = bytes.lastIndex(of: UInt8(ascii: "."))
-    else { return }
-    let ending = String(decoding: bytes[(dot + 1)...], as: UTF8.self)
+  /// Throws if the name of an output has the extension of another format, because programs would fail to open the file.
+  /// If `template` ends in `{name}`, that is the extension of one of `inputs`.
+  static func check(
+    _ template: OutputTemplate, _ format: ExtractionFormat, for inputs: [InputFile] = []
+  ) throws(CommandFailure) {
+    switch template.tokens.last {
+    case .text(let bytes)?: try check(bytes, format)
+    case .name?:
+      let advice = "; replace {name} with {stem}.\(format.rawValue)"
+      for input in inputs { try check(input.fullStem, format, advice: advice) }
+    default: break
+    }
+  }
+
+  private static func check(
+    _ name: [UInt8], _ format: ExtractionFormat, advice: String = ""
+  ) throws(CommandFailure) {
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return }
+    let ending = String(decoding: name[(dot + 1)...], as: UTF8.self)
     let word = ending.lowercased()
     let isPNG = ["png", "apng"].contains(word)
     let other = [ExtractionFormat.y4m, .ffconcat, .tar].first {
@@ -25,7 +38,7 @@ enum FileEnding {
     guard others.contains(word) || format != .png && isPNG || other != nil else { return }
     throw .usage(
       "the output is \(format.content), but its name ends in .\(ending)"
-        + (other.map { "; use --format \($0.rawValue)" } ?? ""))
+        + (other.map { "; use --format \($0.rawValue)" } ?? advice))
   }
 }
 

@@ -100,8 +100,8 @@ struct OutputTemplate: Hashable, Sendable {
 }
 
 extension OutputTemplate {
-  /// Throws if the template gives the outputs of two inputs the same name. `example` is a template that gives them
-  /// different names, for the message.
+  /// Throws if the template gives the outputs of two inputs the same name. `example` is a template with `{name}` for
+  /// the message, which adds what is needed for different names.
   func checkNames(of inputs: [InputFile], example: String) throws(CommandFailure) {
     guard inputs.count > 1 else { return }
     guard tellsFilesApart else {
@@ -110,17 +110,29 @@ extension OutputTemplate {
     var names: [[[UInt8]]: InputFile] = [:]
     for input in inputs {
       guard let other = names.updateValue(input, forKey: fileKey(input)) else { continue }
-      guard other.path?.lexicallyNormalized() != input.path?.lexicallyNormalized() else {
-        throw .usage("\(input.name) is named twice")
-      }
-      let isElsewhere = other.directory != input.directory
+      if input.path == other.path { throw .usage("\(input.name) is named twice; name it once") }
+      let isSame = input.path.map { other.isFile(at: $0) } ?? false
+      let advice =
+        Self.advice(on: inputs, example: example)
+        ?? (isSame
+          ? "they are the same file, so name it once" : "run the command once for each of them")
       throw .usage(
-        "\(other.name) and \(input.name) would have the same output names; "
-          + (other.fullStem != input.fullStem
-            ? "use {name}, which includes the extension, as in -o '\(example)'"
-            : isElsewhere
-              ? "use {dir}, the input's directory, as in -o '\(example.replacing("{name}", with: "{dir}/{stem}"))'"
-              : "write them to different directories"))
+        "\(other.name) and \(input.name) would have the same output names; \(advice)")
+    }
+  }
+
+  /// Returns advice on output names that are different for all of `inputs`, or nil if no placeholder makes them so.
+  private static func advice(on inputs: [InputFile], example: String) -> String? {
+    let choices: [(fields: [Token], text: String, advice: String)] = [
+      ([.name], "{name}", "use {name}, which includes the extension"),
+      ([.directory, .name], "{dir}/{name}", "use {dir}, the input's directory"),
+      ([.parent, .name], "{parent}/{name}", "use {parent}, the name of the input's directory"),
+    ]
+    let choice = choices.first {
+      Set(inputs.map(OutputTemplate(tokens: $0.fields).fileKey)).count == inputs.count
+    }
+    return choice.map {
+      "\($0.advice), as in -o '\(example.replacing("{name}", with: $0.text))'"
     }
   }
 

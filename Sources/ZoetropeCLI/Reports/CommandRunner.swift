@@ -73,7 +73,7 @@ enum CommandRunner {
         progress.clear()
         if Signals.ending != nil || !asJSON { error.report(asJSON: asJSON) }
         if let status = Signals.ending { return status }
-        if asJSON { output = line { error.write(to: &$0, schema: schema) } }
+        if asJSON { output = line { error.write(to: &$0, schema: schema, of: input) } }
       }
       do throws(CommandFailure) {
         progress.clear()

@@ -144,8 +144,8 @@ package enum FileStem {
   ///
   /// The result can neither lead out of a directory nor control a terminal. NUL and other control bytes become `_`, and
   /// a name that consists only of dots, which would be a directory, becomes `_` as a whole. Bytes above ASCII are kept,
-  /// whatever their encoding. The result has at most 200 bytes. It is cut between characters, and a short extension that
-  /// is kept stays at its end.
+  /// whatever their encoding. The result has at most 200 bytes. A longer name is cut, but not in the middle of a UTF-8
+  /// character, and not in its extension if `keepingExtension`.
   package static func of(_ path: [UInt8], keepingExtension: Bool = false) -> [UInt8] {
     var name = path.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
     if !keepingExtension, let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 {
@@ -154,11 +154,21 @@ package enum FileStem {
     for index in name.indices where name[index] < 0x20 || name[index] == 0x7f { name[index] = 0x5f }
     if name.allSatisfy({ $0 == UInt8(ascii: ".") }) { return [UInt8(ascii: "_")] }
     // File systems allow 255 bytes for a name, some of which are needed for numbers and the extension.
-    guard name.count > 200 else { return name }
-    let dot = name.lastIndex(of: UInt8(ascii: ".")) ?? name.endIndex
-    let ending = keepingExtension && name.count - dot <= 16 ? name[dot...] : []
-    var end = 200 - ending.count
-    for _ in 0..<3 where name[end] & 0xc0 == 0x80 { end -= 1 }
-    return Array(name[..<end] + ending)
+    let limit = 200
+    guard name.count > limit else { return name }
+    var ending: ArraySlice<UInt8> = []
+    // Text after a dot that is longer than any extension belongs to the rest of the name.
+    if keepingExtension, let dot = name.suffix(16).lastIndex(of: UInt8(ascii: ".")) {
+      ending = name[dot...]
+    }
+    return Array(cut(name, to: limit - ending.count) + ending)
+  }
+
+  /// Returns the first bytes of `name`, at most `count`, without a part of a UTF-8 character at the end. `name` must
+  /// have more bytes than that.
+  private static func cut(_ name: [UInt8], to count: Int) -> ArraySlice<UInt8> {
+    // In UTF-8, at most three bytes of a character follow its first one.
+    let end = (count - 3...count).last { name[$0] & 0xc0 != 0x80 }
+    return name[..<(end ?? count)]
   }
 }

@@ -1,76 +1,161 @@
+import ArgumentParser
+import SystemPackage
 import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeProcess
 
 @testable import ZoetropeCLI
+@testable import ZoetropeCore
 
-/// Names of inputs and outputs that are easily mistaken for each other.
+/// Names of outputs that could be taken for other names.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct ConversionNameTests {
-  @Test func `names that are not valid UTF-8 and read alike are not mixed up`() throws {
+  @Test(arguments: ["", "-o", "-o=", "--output="])
+  func `a name keeps its bytes wherever it stands in the arguments`(_ start: String) {
+    let alike: [[UInt8]] = [[0x61, 0xe9], [0x61, 0xe8], Array("a\u{fffd}".utf8)]
+    let names = RawArguments.names(in: alike.map { Array(start.utf8) + $0 })
+    #expect(names["a\u{fffd}"] == Set(alike))
+    let last = RawArguments.names(in: [Array("--".utf8), Array("-o".utf8) + alike[0]])
+    #expect(Set(last.keys) == ["-oa\u{fffd}"])
+    #expect(RawArguments.names(in: [Array("é.gif".utf8), Array("--output=é".utf8)]).isEmpty)
+  }
+
+  @Test(arguments: [#"-o "$b""#, #"-o"$b""#, #"--output="$b""#])
+  func `two names that read alike are refused, and neither file is replaced`(
+    _ output: String
+  ) throws {
     try withTool { (tool: Tool) throws in
-      let script = """
-        set -e
-        a=$(printf 'a\\377.gif'); b=$(printf 'a\\376.gif'); cp cat.gif "$a"
-        "$ZOETROPE" convert "$a" -o "$b" --force 2>err && exit 1 || test $? = 2
-        grep -q 'two different names' err; cmp "$a" cat.gif; test ! -e "$b"
-        "$ZOETROPE" convert cat.gif --output="$b" -q; cmp "$b" cat.gif; rm "$b"
-        "$ZOETROPE" convert cat.gif -o"$b" -q; cmp "$b" cat.gif
-        test "$(ls | wc -l)" = 4
-        """
-      let status = try tool.shell(script)
+      let names = #"a=$(printf 'c\351.gif') && b=$(printf 'c\350.gif')"#
+      let convert = #"cp cat.gif "$a" && "$ZOETROPE" convert "$a" --speed 2 --force"#
+      #expect(try tool.shell("\(names) && \(convert) \(output) 2>err") == 2)
       let errors = String(decoding: try tool.read("err"), as: UTF8.self)
-      #expect(status == 0, "\(errors)")
+      #expect(errors.contains("both read as c\u{fffd}.gif"), "\(errors)")
+      #expect(try tool.shell(#"\#(names) && cmp cat.gif "$a" && test ! -e "$b""#) == 0)
+      // The same name twice is meant.
+      #expect(try tool.shell(#"\#(names) && \#(convert) -o "$a" -q"#) == 0)
+      // Alone, the name is that of a new file.
+      #expect(
+        try tool.shell(
+          #"\#(names) && "$ZOETROPE" convert cat.gif \#(output) -q && test -e "$b""#) == 0)
     }
+  }
+
+  @Test func `a name in the arguments is not that of a file in a directory`() throws {
+    try withTool { (tool: Tool) throws in
+      let script = #"""
+        a=$(printf 'in/c\351.gif') && b=$(printf 'in/c\350.gif') && mkdir in && cp cat.gif "$a" && \
+        "$ZOETROPE" convert in -o "$b" --speed 2 --force -q && cmp cat.gif "$a" && test -e "$b"
+        """#
+      #expect(try tool.shell(script) == 0)
+    }
+  }
+
+  @Test func `failures of files with names that read alike have their own bytes`() throws {
+    try withTool { (tool: Tool) throws in
+      let script = #"""
+        mkdir e && echo a >"$(printf 'e/\351.gif')" && echo b >"$(printf 'e/\352.gif')"
+        """#
+      #expect(try tool.shell(script) == 0)
+      for command in [["info"], ["optimize", "-o", "o/"]] {
+        let lines = try JSONLine.all(try tool.run(command + ["e", "--json"]).output)
+        #expect(lines.map { $0["file_base64"] } == ["ZS/pLmdpZg==", "ZS/qLmdpZg=="])
+      }
+      let list = try tool.run("extract", "e", "-o", "o/{name}/{index}.png", "--manifest", "-")
+      let lines = try JSONLine.all(list.output)
+      #expect(lines.map { $0["file_base64"] } == ["ZS/pLmdpZg==", "ZS/qLmdpZg=="])
+    }
+  }
+
+  @Test func `a name that ends in the input's name does not contradict the format`() throws {
+    let inputs = [InputFile("b.png"), InputFile("x/a.gif")]
+    let failure = #expect(throws: CommandFailure.self) {
+      try AnimationDestination("o/{name}", for: inputs, format: .apng)
+    }
+    #expect(
+      failure?.message
+        == "--format apng contradicts the extension .gif of x/a.gif; replace {name} with {stem}.png"
+    )
+    let kept = try AnimationDestination("o/{name}", for: [inputs[0]], format: .apng)
+    #expect(kept.name(of: 0).text == "o/b.png")
+    let template = try OutputTemplate(parsing: Array("o/{name}".utf8))
+    try FileEnding.check(template, .png, for: [inputs[0]])
+    let other = #expect(throws: CommandFailure.self) {
+      try FileEnding.check(template, .png, for: inputs)
+    }
+    #expect(
+      other?.message
+        == "the output is PNG, but its name ends in .gif; replace {name} with {stem}.png")
+  }
+
+  /// Returns the message that refuses the names that `template` gives to the outputs of `inputs`.
+  private func refusal(_ template: String, _ inputs: [InputFile]) throws -> String? {
+    let template = try OutputTemplate(parsing: Array(template.utf8))
+    do throws(CommandFailure) {
+      try template.checkNames(of: inputs, example: "DIR/{name}.png")
+      return nil
+    } catch {
+      return error.message
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("{stem}.png", ["a.gif", "a.png"], "as in -o 'DIR/{name}.png'"),
+      ("{stem}.png", ["x/a.gif", "y/a.gif"], "as in -o 'DIR/{dir}/{name}.png'"),
+      ("{dir}/{stem}", ["x/a.gif", "x/a.png", "y/a.gif"], "as in -o 'DIR/{dir}/{name}.png'"),
+      ("{name}", ["x/none.gif", "/x/none.gif"], "; run the command once for each of them"),
+      ("{name}", ["none.gif", "none.gif"], "none.gif is named twice; name it once"),
+    ] as [(String, [String], String)])
+  func `advice on equal names leads to different names`(
+    _ template: String, _ names: [String], _ advice: String
+  ) throws {
+    let message = try refusal(template, names.map { InputFile($0) })
+    #expect(message?.hasSuffix(advice) == true, "\(message ?? "")")
+  }
+
+  @Test func `files of two directories are told apart by the names of these directories`() throws {
+    let inputs = [
+      InputFile(path: "x/a.gif", below: "x"), InputFile(path: "y/a.gif", below: "y"),
+    ]
+    let message = try refusal("{dir}/{name}", inputs)
+    #expect(message?.hasSuffix("as in -o 'DIR/{parent}/{name}.png'") == true, "\(message ?? "")")
+    #expect(try refusal("DIR/{parent}/{name}.png", inputs) == nil)
   }
 
   @Test(arguments: [
-    ("convert cat.gif -o o/{name} --format apng", "use {stem}.png"),
-    ("convert cat.gif cat.gif -o o/", "cat.gif is named twice"),
-    ("convert cat.gif ./cat.gif -o o/", "./cat.gif is named twice"),
-    ("convert a/cat.gif b/cat.gif -o o/", "as in -o 'DIR/{dir}/{stem}.{ext}'"),
-    ("convert a/cat.gif a/cat.png -o o/ --format apng", "as in -o 'DIR/{name}.{ext}'"),
+    ("convert cat.gif cat.png -o o/{stem}.gif", "-o 'DIR/{name}.gif'"),
+    ("convert cat.gif cat.png -o o/ --format apng", "-o 'DIR/{name}.png'"),
+    ("optimize cat.gif cat.png -o o/{stem}.{ext}", "-o 'DIR/{name}'"),
+    ("extract cat.gif cat.png -o o/ --format y4m", "-o 'DIR/{name}.y4m'"),
+    ("extract cat.gif dog.gif -o o/{stem}.png", "add {index} to the output name"),
+    ("extract cat.gif ./cat.gif -o o/", "they are the same file, so name it once"),
   ])
-  func `a name that cannot be meant is refused with a remedy`(
-    _ command: String, _ message: String
-  ) throws {
+  func `advice keeps the format of the outputs`(_ line: String, _ advice: String) throws {
     try withTool { (tool: Tool) throws in
-      #expect(try tool.shell("mkdir a b && cp cat.gif a; cp cat.gif b; cp cat.gif a/cat.png") == 0)
-      let refused = try tool.run(command.split(separator: " ").map(String.init))
-      #expect(refused.status == 2)
-      #expect(refused.errors.contains(message), "\(refused.errors)")
-      #expect(try !tool.list().contains("o"))
+      #expect(try tool.shell("cp cat.gif cat.png && cp cat.gif dog.gif") == 0)
+      let result = try tool.run(line.split(separator: " ").map(String.init))
+      #expect(result.status == 2)
+      #expect(result.errors.contains(advice), "\(result.errors)")
+      #expect(try tool.list() == ["cat.gif", "cat.png", "dog.gif"])
     }
   }
 
-  @Test(arguments: [true, false])
-  func `a long name is cut between characters, before its extension`(_ keepsExtension: Bool) {
-    for start in ["", "x", "xx", "xxx"] {
-      let name = start + String(repeating: "字", count: 90) + ".gif"
-      let stem = FileStem.of(Array("d/\(name)".utf8), keepingExtension: keepsExtension)
-      #expect((197...200).contains(stem.count))
-      let text = String(decoding: stem, as: UTF8.self)
-      #expect(text.hasSuffix(keepsExtension ? "字.gif" : "字"))
-      #expect(text.unicodeScalars.allSatisfy { "x字.gif".unicodeScalars.contains($0) })
+  @Test func `each command's help says what {dir} means`() {
+    let meaning =
+      "{dir} (the directory in the input's path as given, without a leading /; for an input found "
+      + "in a directory that was given, only the part below that directory)"
+    for help in [
+      ConvertCommand.configuration.discussion, OptimizeCommand.configuration.discussion,
+      ExtractCommand.configuration.discussion,
+    ] {
+      #expect(help.contains(meaning))
     }
-    let odd = String(repeating: "a", count: 190) + "." + String(repeating: "b", count: 60)
-    #expect(FileStem.of(Array(odd.utf8), keepingExtension: true).count == 200)
-  }
-
-  @Test func `the poster of a manifest is not replaced`() throws {
-    try withTool { (tool: Tool) throws in
-      let script = """
-        set -e
-        "$ZOETROPE" extract cat.gif -o p/ -q
-        "$ZOETROPE" make p/cat-0000.png p/cat-0001.png -o a.png --fps 5 --poster p/cat-0002.png -q
-        "$ZOETROPE" extract a.png -o d/ --manifest d/m.json --static include -q
-        cp -r d before
-        "$ZOETROPE" make d/m.json -o d/a-static.png --force 2>err && exit 1 || test $? = 2
-        diff -r d before
-        """
-      let status = try tool.shell(script)
-      let errors = String(decoding: try tool.read("err"), as: UTF8.self)
-      #expect(status == 0, "\(errors)")
+    func directory(_ input: InputFile) -> String {
+      String(decoding: input.directory, as: UTF8.self)
     }
+    #expect(directory(InputFile("./x/y/a.gif")) == "x/y")
+    #expect(directory(InputFile("/x/y/a.gif")) == "x/y")
+    #expect(directory(InputFile(path: "/x/y/a.gif", below: "/x")) == "y")
+    #expect(directory(InputFile(path: "/x/a.gif", below: "/x")) == ".")
   }
 }

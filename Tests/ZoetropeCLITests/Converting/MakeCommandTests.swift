@@ -186,6 +186,20 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `the poster of a manifest is not overwritten`() throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write(Self.library.file("APNG/static-hidden.png"), to: "in.png")
+      let extracted = try tool.run(
+        "extract", "in.png", "-o", "f/", "--static", "include", "--manifest", "m.json")
+      try #require(extracted.status == 0)
+      let poster = try tool.read("f/in-static.png")
+      let result = try tool.run("make", "m.json", "-o", "f/in-static.png", "--force")
+      #expect(result.status == 2)
+      #expect(result.errors.contains("f/in-static.png is an input and would be overwritten"))
+      #expect(try tool.read("f/in-static.png") == poster)
+    }
+  }
+
   @Test func `concatenated pictures are read from a pipe`() throws {
     try withTool { (tool: Tool) throws in
       let script = """
