@@ -127,8 +127,10 @@ extension GIFScanner {
 
   private mutating func keepComment(_ block: GIFExtension) {
     guard admits(block) else { return }
-    image.metadata.texts.append(
-      .init(key: "Comment", value: String(decoding: block.payload, as: UTF8.self)))
+    // The specification asks for ASCII. Other comments are UTF-8 or, in files of older programs, Latin-1.
+    let text =
+      String(validating: block.payload, as: UTF8.self) ?? String(latin1: block.payload[...])
+    image.metadata.texts.append(.init(key: "Comment", value: text))
   }
 
   private mutating func readApplication(_ block: GIFExtension) {

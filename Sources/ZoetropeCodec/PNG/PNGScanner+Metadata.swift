@@ -59,7 +59,7 @@ extension PNGScanner {
       return
     }
     keep(\.iccProfile, profile)
-    keep(\.iccProfileName, Self.latin1(chunkData[..<zero]))
+    keep(\.iccProfileName, String(latin1: chunkData[..<zero]))
   }
 
   /// Reads a text chunk. After the key and a zero byte, the chunk contains:
@@ -74,12 +74,12 @@ extension PNGScanner {
       note(.pngAncillaryChunk, "\(type.name) has no key")
       return
     }
-    let key = Self.latin1(parts[0])
+    let key = String(latin1: parts[0])
     var value: String?
     switch type {
-    case .text: value = Self.latin1(parts[1])
+    case .text: value = String(latin1: parts[1])
     case .compressedText:
-      value = inflate(parts[1].dropFirst()).map { Self.latin1($0[...]) }
+      value = inflate(parts[1].dropFirst()).map { String(latin1: $0[...]) }
     default:
       let fields = parts[1].dropFirst(2).split(
         separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
@@ -97,22 +97,5 @@ extension PNGScanner {
     } else {
       image.metadata.texts.append(.init(key: key, value: value))
     }
-  }
-
-  private static func latin1(_ bytes: ArraySlice<UInt8>) -> String {
-    // The bytes are converted to UTF-8 and decoded in one call. Appending one scalar at a time takes 90 ns per byte,
-    // and a small file can inflate to megabytes.
-    if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
-    var text: [UInt8] = []
-    text.reserveCapacity(bytes.count * 2)
-    for byte in bytes {
-      if byte < 0x80 {
-        text.append(byte)
-      } else {
-        text.append(0xc0 | byte >> 6)
-        text.append(0x80 | byte & 0x3f)
-      }
-    }
-    return String(decoding: text, as: UTF8.self)
   }
 }

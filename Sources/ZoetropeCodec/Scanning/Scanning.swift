@@ -121,3 +121,26 @@ struct IndependenceTracker: Sendable {
     return isIndependent
   }
 }
+
+extension String {
+  /// Creates a string from Latin-1 bytes.
+  init(latin1 bytes: ArraySlice<UInt8>) {
+    // The bytes are converted to UTF-8 and decoded in one call. Appending one scalar at a time takes 90 ns per byte,
+    // and a small file can inflate to megabytes.
+    if bytes.allSatisfy({ $0 < 0x80 }) {
+      self.init(decoding: bytes, as: UTF8.self)
+      return
+    }
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count * 2)
+    for byte in bytes {
+      if byte < 0x80 {
+        text.append(byte)
+      } else {
+        text.append(0xc0 | byte >> 6)
+        text.append(0x80 | byte & 0x3f)
+      }
+    }
+    self.init(decoding: text, as: UTF8.self)
+  }
+}
