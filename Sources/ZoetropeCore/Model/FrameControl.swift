@@ -22,7 +22,7 @@ public struct FrameControl: Sendable, Hashable {
   public var rect: PixelRect {
     PixelRect(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
   }
-  /// The delay that the file stores.
+  /// The delay that the file stores, or 0 if it stores none, like a still PNG.
   public let delay: FrameDelay
   /// What happens to the pixels in ``rect`` before the next frame is drawn.
   public let disposal: DisposalMethod

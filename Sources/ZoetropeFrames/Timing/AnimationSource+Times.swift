@@ -2,6 +2,9 @@ extension AnimationSource {
   /// Returns the duration of one play at normal speed. It is the sum of the delays as they are shown, rounded down to a
   /// whole attosecond. For a ``StreamedImage``, the sum covers the frames that have arrived.
   ///
+  /// The frame of a still PNG has a delay of 0. Like any other frame with this delay, it lasts 0.1 s by default, and no
+  /// time with ``DelayPolicy/exact``.
+  ///
   /// - Parameter policy: How stored delays are interpreted. Default: as browsers interpret them.
   public func duration(policy: DelayPolicy = .browser) -> Duration {
     let timeline = PlaybackTimeline(origin.base.frames, policy: policy)

@@ -63,6 +63,13 @@ import ZoetropeTestSupport
     #expect(image.damage == [])
   }
 
+  @Test func `a still PNG stores no delay, and is shown for as long as such a frame`() throws {
+    let image = try image([])
+    #expect(image.frames.map(\.delay) == [FrameDelay(numerator: 0, denominator: 100)])
+    #expect(image.duration() == .milliseconds(100))
+    #expect(image.duration(policy: .exact) == .zero)
+  }
+
   @Test func `a transparent grey that no sample can have makes nothing transparent`() throws {
     // Masked to the depth it would be 1, which the only pixel is.
     let image = try image([PNGChunk("tRNS", [0, 0b101])], depth: 2, sample: 0b0100_0000)

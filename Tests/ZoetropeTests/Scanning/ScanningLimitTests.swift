@@ -233,6 +233,21 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `a canvas needs the bytes per pixel that the limit's documentation states`() {
+    let size = PixelSize(width: 4096, height: 4096)
+    func needed(_ format: AnimationFormat, _ disposal: DisposalMethod = .keep) -> Int {
+      let frame = FrameControl(
+        index: 0, rect: PixelRect(x: 0, y: 0, width: 4096, height: 4096),
+        delay: FrameDelay(numerator: 1, denominator: 10), disposal: disposal)
+      let header = ImageHeader(format: format, canvasSize: size)
+      return DecodeFootprint([frame], header: header, options: .init()).byteCount
+    }
+    #expect(needed(.png) == 144 << 20)
+    // The buffer of the GIF decoder takes a few bytes even for no data.
+    #expect((84 << 20...84 << 20 + 1000).contains(needed(.gif)))
+    #expect((148 << 20...148 << 20 + 1000).contains(needed(.gif, .previous)))
+  }
+
   @Test func `no limits do not mean that sizes overflow`() {
     var png = PNGBuilder()
     png.signature()
