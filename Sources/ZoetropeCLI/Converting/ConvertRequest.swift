@@ -167,14 +167,14 @@ extension UploadPreset {
     switch (error.limit?.kind, size) {
     case (.outputFrames, _) where error.limit.map { $0.asked > $0.allowed } ?? false:
       "leave out --pin fps, or keep fewer with --frames"
+    case (.outputSides, .exactly(let width, let height)) where !isPinned:
+      "--size \(width)x\(height) --fit fill crops them"
     case (.outputSides, _) where isScaled: "leave out --size"
     case (.outputSides, _) where isPinned: "leave out --pin size"
     case (.outputDuration, _):
       "shorten it with --time, speed it up with --duration \(seconds ?? 0)s"
         + (plays == nil ? "" : ", or leave out --plays")
     case (.outputFrames, _): "choose an animation with more frames"
-    case (.outputSides, .exactly(let width, let height)):
-      "--size \(width)x\(height) --fit fill crops them"
     default: nil
     }
   }

@@ -40,6 +40,7 @@ struct WritingChoices: Hashable {
   /// Throws if a choice has no effect on any of the outputs, whose formats are `formats`. The format is nil for an output
   /// that gets the format of its input, which may be either.
   func check(_ formats: [AnimationFormatChoice?]) throws(CommandFailure) {
+    guard !formats.isEmpty else { return }
     if formats.allSatisfy({ $0 == .apng }) {
       if reduction.transparency.isMatte {
         throw .usage("--matte has no effect: an APNG stores partly transparent pixels")

@@ -77,6 +77,12 @@ public struct InputDecoder: Sendable {
       (pending, skippedKind) = ([], nil)
       return
     }
+    if skippedKind != nil, byte == 3 {
+      // The end of the sequence was lost, and the user wants to get out.
+      (pending, skippedKind) = ([], nil)
+      push(byte, &events)
+      return
+    }
     if let skippedKind {
       skip(byte, ofSequence: skippedKind, &events)
       return

@@ -189,7 +189,10 @@ import ZoetropeTestSupport
           "o.png", "--for signal-sticker",
           "512x512 is required for signal-sticker; --size 512x512 --fit"
         ),
-        ("o.png", "--for signal-sticker --size 30x30", "for signal-sticker; leave out --size"),
+        (
+          "o.png", "--for signal-sticker --size 30x30",
+          "for signal-sticker; --size 512x512 --fit fill crops them"
+        ),
       ] {
         let script =
           "\"$ZOETROPE\" convert \(Self.demo)/bouncing-ball.gif -o \(output) \(options) 2>err"

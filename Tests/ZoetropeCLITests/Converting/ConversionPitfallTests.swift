@@ -82,11 +82,11 @@ import Zoetrope
   }
 
   @Test(arguments: [
-    ("signal-sticker", "30x30", "512x512 is required"),
-    ("slack-emoji", "140x140", "at most 128x128 is allowed"),
+    ("signal-sticker", "30x30", "512x512 is required", "--size 512x512 --fit fill crops them"),
+    ("slack-emoji", "140x140", "at most 128x128 is allowed", "leave out --size"),
   ])
   func `a size that a site does not allow is refused before anything is encoded`(
-    site: String, size: String, allowed: String
+    site: String, size: String, allowed: String, advice: String
   ) throws {
     try withFilm(FrameDelay(centiseconds: 10), count: 2, side: 20) { (tool: Tool) throws in
       let output = site == "slack-emoji" ? "o.gif" : "o.png"
@@ -94,7 +94,7 @@ import Zoetrope
       let refused = try tool.run(convert)
       #expect(refused.status == 8)
       #expect(
-        refused.errors.contains("a size of \(size), but \(allowed) for \(site); leave out --size"),
+        refused.errors.contains("a size of \(size), but \(allowed) for \(site); \(advice)"),
         "\(refused.errors)")
       let progress = try tool.run(convert + ["--progress", "json"]).errors
       #expect(!progress.contains("\"fit\""), "\(progress)")

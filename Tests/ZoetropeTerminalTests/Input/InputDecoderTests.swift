@@ -114,6 +114,12 @@ struct InputDecoderTests {
       ])
   }
 
+  @Test func `Ctrl-C ends a long string whose end was lost`() {
+    var decoder = InputDecoder()
+    #expect(decoder.feed(Array("\u{1B}]\(String(repeating: "x", count: 9000))".utf8)).isEmpty)
+    #expect(decoder.feed([3]) == [.key(KeyEvent(.character("c"), .control))])
+  }
+
   @Test func `a string without end is dropped, and what follows its end is read`() {
     var decoder = InputDecoder()
     var bytes = Array("\u{1B}_G".utf8)
