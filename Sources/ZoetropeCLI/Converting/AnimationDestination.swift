@@ -107,10 +107,16 @@ struct AnimationDestination: Hashable {
       let choice = try Self.format(of: template, format)
       choices = choices.map { _ in choice }
       ending = choice.fileExtension
-      if template.tokens.last == .name {
-        let advice = "replace {name} with {stem}.\(choice.fileExtension)"
-        for input in inputs {
+      // A stem can have an extension, too: that of `a.gif.png` is `a.gif`.
+      for input in inputs {
+        switch template.tokens.last {
+        case .name?:
+          let advice = "replace {name} with {stem}.\(choice.fileExtension)"
           _ = try Self.format(ofName: input.fullStem, choice, input.name, advice: advice)
+        case .stem?:
+          let advice = "add .\(choice.fileExtension) to the output name"
+          _ = try Self.format(ofName: input.stem, choice, "the output", advice: advice)
+        default: break
         }
       }
     }

@@ -12,7 +12,7 @@ enum FileEnding {
   ]
 
   /// Throws if the name of an output has the extension of another format, because programs would fail to open the file.
-  /// If `template` ends in `{name}`, that is the extension of one of `inputs`.
+  /// If `template` ends in `{name}` or `{stem}`, that extension comes from the name of one of `inputs`.
   static func check(
     _ template: OutputTemplate, _ format: ExtractionFormat, for inputs: [InputFile] = []
   ) throws(CommandFailure) {
@@ -21,6 +21,9 @@ enum FileEnding {
     case .name?:
       let advice = "; replace {name} with {stem}.\(format.rawValue)"
       for input in inputs { try check(input.fullStem, format, advice: advice) }
+    case .stem?:
+      let advice = "; add .\(format.rawValue) to the output name"
+      for input in inputs { try check(input.stem, format, advice: advice) }
     default: break
     }
   }

@@ -87,6 +87,27 @@ import ZoetropeProcess
         == "the output is PNG, but its name ends in .gif; replace {name} with {stem}.png")
   }
 
+  @Test func `a name that ends in the input's stem does not contradict the format`() throws {
+    let (plain, odd) = (InputFile("b.png"), InputFile("a.gif.png"))
+    let failure = #expect(throws: CommandFailure.self) {
+      try AnimationDestination("o/{stem}", for: [plain, odd], format: .apng)
+    }
+    #expect(
+      failure?.message
+        == "--format apng contradicts the extension .gif of the output; add .png to the output name"
+    )
+    let kept = try AnimationDestination("o/{stem}", for: [plain], format: .apng)
+    #expect(kept.name(of: 0).text == "o/b")
+    let template = try OutputTemplate(parsing: Array("o/{stem}".utf8))
+    try FileEnding.check(template, .png, for: [plain])
+    let other = #expect(throws: CommandFailure.self) {
+      try FileEnding.check(template, .png, for: [plain, odd])
+    }
+    #expect(
+      other?.message
+        == "the output is PNG, but its name ends in .gif; add .png to the output name")
+  }
+
   /// Returns the message that refuses the names that `template` gives to the outputs of `inputs`.
   private func refusal(_ template: String, _ inputs: [InputFile]) throws -> String? {
     let template = try OutputTemplate(parsing: Array(template.utf8))
