@@ -358,6 +358,14 @@ def test_an_array_that_may_be_one_picture_or_many_is_refused(dtype, shape):
         assert (made.size, len(made)) == (shape[:0:-1], 48)
 
 
+@pytest.mark.parametrize("mode", ["RGB", "L", "P"])
+def test_one_pillow_image_is_no_list_of_frames(mode):
+    Image = pytest.importorskip("PIL.Image")
+    with pytest.raises(zoetrope.ParameterError, match=r"frames is one picture; pass \[image\]"):
+        zoetrope.save(io.BytesIO(), Image.new(mode, (5, 4)), fps=5)
+    assert written([Image.new(mode, (5, 4))], fps=5).size == (5, 4)
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
 def test_an_array_that_may_have_grey_and_alpha_is_refused(dtype):
     frames = np.zeros((48, 64, 2), dtype)

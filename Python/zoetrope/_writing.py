@@ -21,7 +21,7 @@ from ._rewriting import rewrite
 from ._types import Picture
 from ._writer_arguments import (
     ByteCount, Container, Delay, Dithering, Effort, Pin, UploadPreset, _delay, _options, _picture, _plays, _texts,
-    exact_rate,
+    exact_rate, is_pillow,
 )
 
 #: The minimum number of pixels for which a call that encodes is interruptible by Ctrl-C.
@@ -309,6 +309,8 @@ def save(
                 animation, destination, options, ((c.Edit * len(changes))(*changes), len(changes), None))
         # Equal frames were merged in the first step.
         return written._replace(merged_count=first.merged_count + written.merged_count)
+    if is_pillow(frames):
+        raise parameter_error("frames is one picture; pass [image]")
     # Tensors have only `__array__`. They are not converted as a whole, because they may be larger than the memory.
     is_array = hasattr(frames, "__array__") or hasattr(frames, "__array_interface__")
     if is_array and not hasattr(frames, "shape"):

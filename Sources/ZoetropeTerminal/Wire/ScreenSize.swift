@@ -10,10 +10,8 @@ public struct ScreenSize: Sendable, Hashable {
   /// than 256 pixels wide or high, becomes 8 x 16.
   public var cell: PixelSize {
     didSet {
-      if !cell.isCell {
-        cell = Self.assumedCell
-        isCellKnown = false
-      }
+      isCellKnown = cell.isCell
+      if !isCellKnown { cell = Self.assumedCell }
     }
   }
   /// Whether the terminal reported the size of a cell.

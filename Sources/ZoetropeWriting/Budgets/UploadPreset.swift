@@ -102,7 +102,7 @@ extension UploadPreset {
       let required = AnimationEdit.playCount(playCount)
       if let chosenPlays, chosenPlays != required {
         throw AnimatedImageError(
-          .parameter, "\(chosenPlays) contradicts \(name), which requires \(required)")
+          .parameter, "\(name) requires \(required), not \(chosenPlays)")
       }
       edits.append(required)
     }

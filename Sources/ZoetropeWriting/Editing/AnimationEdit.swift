@@ -115,7 +115,7 @@ extension AnimationEdit: CustomStringConvertible {
     case .crop(let rect): "crop \(rect)"
     case .resize(let rendering): "resize to \(rendering.target?.text ?? "its size")"
     case .playCount(.indefinite): "endless plays"
-    case .playCount(.finite(let count)): "plays \(count)"
+    case .playCount(.finite(let count)): count == 1 ? "1 play" : "\(count) plays"
     case .delay(let delay): "delay \(delay)"
     case .delays(let delays): "\(delays.count) delays"
     }

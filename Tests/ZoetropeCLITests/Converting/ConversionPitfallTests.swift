@@ -72,7 +72,7 @@ import Zoetrope
       let refused = try tool.run(convert + ["3"])
       #expect(refused.status == 2)
       #expect(
-        refused.errors.contains("plays 3 contradicts signal-sticker, which requires endless plays"),
+        refused.errors.contains("signal-sticker requires endless plays, not 3 plays"),
         "\(refused.errors)")
       #expect(try !tool.list().contains("o.png"))
       let met = try tool.run(convert + ["forever"])

@@ -125,6 +125,10 @@ struct FrameLayoutTests {
     screen.cell = absurd
     screen.cell.height = number
     #expect(screen.columns >= 1 && screen.rows >= 1 && !screen.cell.isEmpty)
+    // A cell of one pixel is small, but a cell.
+    #expect(screen.isCellKnown == (number == 1))
+    screen.cell = PixelSize(width: 10, height: 20)
+    #expect(screen.isCellKnown)
     screen = ScreenSize(
       columns: number, rows: number, cell: PixelSize(width: 256, height: 256))
     let room = CellRect(column: number, row: number, columns: number, rows: number)
