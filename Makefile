@@ -234,28 +234,33 @@ FORMATS ?= gif,apng
 differential: install ## compares the fast decoders with giflib and libpng: make differential COUNT=inputs [FORMATS=apng] [CORPUS=dir]
 	FORMATS="$(FORMATS)" Scripts/differential.sh $(COUNT) $(FIRST) $(if $(findstring command,$(origin CORPUS)),$(CORPUS))
 
-# Programs of Fuzz/ that are not fuzzers, and the tool, with symbols.
-CHAOS := .build-chaos
-chaos:
-	swift build --package-path Fuzz -c release -Xswiftc -enable-testing --scratch-path "$(CURDIR)/$(CHAOS)" --product Soak
-	swift build --package-path Fuzz -c release -Xswiftc -enable-testing --scratch-path "$(CURDIR)/$(CHAOS)" --product Mutate
+# Programs that check for hours, from the build of the tool.
+PROGRAM := ZOETROPE_PROGRAMS=1 swift build $(STATIC) --scratch-path .build-static --product
+SOAK := .build-static/release/soak
+.PHONY: soak-program programs
+soak-program: install
+	$(PROGRAM) soak
+
+programs: install ## compiles the benchmarks, which nothing else in CI does, from the build of the tests
+	ZOETROPE_PROGRAMS=1 swift build
 
 PLACES ?= 300
 MUTATED ?= $(wildcard Fixtures/GIF/* Fixtures/APNG/* Fixtures/Bad/* Fixtures/Demo/*)
-mutations: chaos ## truncates files and flips bytes at PLACES positions each: make mutations [CORPUS=dir] [PLACES=N]
-	$(CHAOS)/release/Mutate $(PLACES) $(if $(findstring command,$(origin CORPUS)),$(wildcard $(CORPUS)/*),$(MUTATED))
+mutations: install ## truncates files and flips bytes at PLACES positions each: make mutations [CORPUS=dir] [PLACES=N]
+	$(PROGRAM) mutate
+	.build-static/release/mutate $(PLACES) $(if $(findstring command,$(origin CORPUS)),$(wildcard $(CORPUS)/*),$(MUTATED))
 
 hostile: release ## tests hostile files, each within 64 MB and one second
 	python3 Scripts/hostile.py $(ZOETROPE)
 
 CYCLES ?= 100000
 STREAMS ?=
-soak: chaos ## starts, controls and drops players at random, and checks for leaks: make soak CYCLES=N, or STREAMS=N
-	$(CHAOS)/release/Soak $(if $(STREAMS),streams $(STREAMS),$(CYCLES))
+soak: soak-program ## starts, controls and drops players at random, and checks for leaks: make soak CYCLES=N, or STREAMS=N
+	$(SOAK) $(if $(STREAMS),streams $(STREAMS),$(CYCLES))
 
 OPERATIONS ?= 1000000
-controls: chaos ## controls players at random, and checks that time never goes back: make controls OPERATIONS=N
-	$(CHAOS)/release/Soak controls $(OPERATIONS)
+controls: soak-program ## controls players at random, and checks that time never goes back: make controls OPERATIONS=N
+	$(SOAK) controls $(OPERATIONS)
 
 ROUNDS ?= 1000
 kill-test: release ## kills extractions at random moments, ROUNDS times

@@ -221,23 +221,38 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// The benchmarks' own package cannot reach the stages of decoding, which are timed one by one.
-if Context.environment["ZOETROPE_BENCH"] != nil {
-  package.targets.append(
+// Benchmarks, and programs that check for hours, which no user's build sees: they compile what `make` has built already.
+if Context.environment["ZOETROPE_PROGRAMS"] != nil {
+  let testSupport: [Target.Dependency] = [
+    "Zoetrope", "ZoetropeTestSupport", .product(name: "SystemPackage", package: "swift-system"),
+  ]
+  /// A program that reaches what users reach.
+  func benchmark(_ name: String, _ folder: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
-      name: "bench-stages", dependencies: ["Zoetrope", "ZoetropeTestSupport"],
-      path: "Benchmarks/Sources/StageBench", swiftSettings: settings))
-  package.targets.append(
-    .executableTarget(
-      name: "check-edits",
-      dependencies: [
-        "Zoetrope", "ZoetropeTestSupport", .product(name: "SystemPackage", package: "swift-system"),
-      ],
-      path: "Benchmarks/Sources/CheckEdits", swiftSettings: settings))
-  package.targets.append(
-    .executableTarget(
-      name: "bench-write", dependencies: ["Zoetrope"], path: "Benchmarks/Sources/WriteBench",
-      swiftSettings: settings))
+      name: name, dependencies: dependencies, path: "Benchmarks/Sources/\(folder)",
+      packageAccess: false)
+  }
+  /// A program that calls `package` declarations.
+  func program(_ name: String, _ path: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+  }
+  package.targets += [
+    benchmark(
+      "bench-decode", "BenchDecode",
+      ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")]),
+    benchmark("bench-scale", "ScaleBench", ["Zoetrope"]),
+    .target(name: "MallocCount", path: "Benchmarks/Sources/MallocCount"),
+    benchmark("bench-cache", "CacheBench", testSupport + ["MallocCount"]),
+    benchmark("bench-pressure", "PressureBench", testSupport),
+    benchmark("playback-timing", "PlaybackTiming", testSupport),
+    program(
+      "bench-stages", "Benchmarks/Sources/StageBench", ["Zoetrope", "ZoetropeTestSupport"]),
+    program("check-edits", "Benchmarks/Sources/CheckEdits", testSupport),
+    program("bench-write", "Benchmarks/Sources/WriteBench", ["Zoetrope"]),
+    .systemLibrary(name: "CMalloc", path: "Fuzz/Sources/CMalloc"),
+    program("soak", "Fuzz/Sources/Soak", testSupport + ["CMalloc"]),
+    program("mutate", "Fuzz/Sources/Mutate", testSupport),
+  ]
 }
 
 // Tests of the library alone need none of the tool, whose modules take longest to compile (see Scripts/sanitize.sh).

@@ -3,7 +3,7 @@
     python3 compare_cuts.py CHECK_EDITS FILE...
 
 Each file is cut in its middle. Time is the best of several runs of a whole process. `check-edits` is built with
-`ZOETROPE_BENCH=1 swift build -c release --product check-edits`.
+`ZOETROPE_PROGRAMS=1 swift build -c release --product check-edits`.
 """
 
 import os

@@ -36,7 +36,6 @@ let package = Package(
   ],
   targets: [
     .target(name: "CFuzzer"),
-    .systemLibrary(name: "CMalloc", path: "Sources/CMalloc"),
     .target(
       name: "FuzzSupport",
       dependencies: ["CFuzzer"] + products("Zoetrope", "ZoetropeTestSupport"),
@@ -52,8 +51,6 @@ let package = Package(
       "FuzzScan", "FuzzCursor", "FuzzGIF", "FuzzAPNG", "FuzzDifferential", "FuzzCompositor",
       "FuzzStream", "FuzzEdits", "FuzzCompressor", "FuzzWriting",
     ].map { program($0, ["FuzzSupport"]) }
-    + ["Soak", "Mutate", "FuzzPixels"].map {
-      program($0, ["CMalloc", .product(name: "SystemPackage", package: "swift-system")])
-    },
+    + [program("FuzzPixels", [])],
   swiftLanguageModes: [.v6]
 )

@@ -13,10 +13,7 @@ enum RangeBench {
   private static func hits() {
     let cache = ByteRangeCache()
     let total = cache.byteLimit
-    let source = [UInt8](unsafeUninitializedCapacity: total) { block, count in
-      for index in 0..<total { block[index] = UInt8(truncatingIfNeeded: index / 4096) }
-      count = total
-    }
+    let source = (0..<total).map { UInt8(truncatingIfNeeded: $0 / 4096) }
     let piece = 1 << 20
     for offset in stride(from: 0, to: total, by: piece) {
       cache.set(Array(source[offset..<offset + piece]), at: offset)

@@ -2,10 +2,10 @@ import Glibc
 import SystemPackage
 import Zoetrope
 
-@testable import ZoetropeCodec
-@testable import ZoetropeCore
-@testable import ZoetropeFrames
-@testable import ZoetropeTestSupport
+import ZoetropeCodec
+import ZoetropeCore
+import ZoetropeFrames
+import ZoetropeTestSupport
 
 /// Cuts and flips whole files and reads what is left: `Mutate FILES-PER-RUN PATH...`
 ///

@@ -1,8 +1,8 @@
 import Zoetrope
 
-@testable import ZoetropeCodec
-@testable import ZoetropeCore
-@testable import ZoetropeFrames
+import ZoetropeCodec
+import ZoetropeCore
+import ZoetropeFrames
 
 /// What became of the mutations of some files.
 struct MutationTally: CustomStringConvertible {

@@ -1,4 +1,4 @@
-@testable import ZoetropeTestSupport
+import ZoetropeTestSupport
 
 /// Random controls of playbacks, on the state machine alone and on whole players: time never goes back.
 enum Controls {

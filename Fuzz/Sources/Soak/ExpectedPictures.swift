@@ -1,12 +1,12 @@
 import Synchronization
 import Zoetrope
 
-@testable import ZoetropeCaching
-@testable import ZoetropeCodec
-@testable import ZoetropeCore
-@testable import ZoetropeFrames
-@testable import ZoetropePlayback
-@testable import ZoetropeStore
+import ZoetropeCaching
+import ZoetropeCodec
+import ZoetropeCore
+import ZoetropeFrames
+import ZoetropePlayback
+import ZoetropeStore
 
 /// The frames of an image as they have to come out, made one by one and scaled whole.
 final class ExpectedPictures: Sendable {

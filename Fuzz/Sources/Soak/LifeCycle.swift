@@ -1,13 +1,13 @@
 import SystemPackage
 import Zoetrope
 
-@testable import ZoetropeCaching
-@testable import ZoetropeCodec
-@testable import ZoetropeCore
-@testable import ZoetropeFrames
-@testable import ZoetropePlayback
-@testable import ZoetropeStore
-@testable import ZoetropeTestSupport
+import ZoetropeCaching
+import ZoetropeCodec
+import ZoetropeCore
+import ZoetropeFrames
+import ZoetropePlayback
+import ZoetropeStore
+import ZoetropeTestSupport
 
 /// The life of one image: opened, shown by a few players that share its frames, idle in between.
 struct LifeCycle {

@@ -1,12 +1,12 @@
 import Zoetrope
 
-@testable import ZoetropeCaching
-@testable import ZoetropeCodec
-@testable import ZoetropeCore
-@testable import ZoetropeFrames
-@testable import ZoetropePlayback
-@testable import ZoetropeStore
-@testable import ZoetropeTestSupport
+import ZoetropeCaching
+import ZoetropeCodec
+import ZoetropeCore
+import ZoetropeFrames
+import ZoetropePlayback
+import ZoetropeStore
+import ZoetropeTestSupport
 
 /// The life of one player: steered before its first frame and after any, and ended in one of the ways
 /// there are. What it shows is checked frame by frame.

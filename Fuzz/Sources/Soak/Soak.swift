@@ -3,13 +3,13 @@ import Glibc
 import SystemPackage
 import Zoetrope
 
-@testable import ZoetropeCaching
-@testable import ZoetropeCodec
-@testable import ZoetropeCore
-@testable import ZoetropeFrames
-@testable import ZoetropePlayback
-@testable import ZoetropeStore
-@testable import ZoetropeTestSupport
+import ZoetropeCaching
+import ZoetropeCodec
+import ZoetropeCore
+import ZoetropeFrames
+import ZoetropePlayback
+import ZoetropeStore
+import ZoetropeTestSupport
 
 /// Starts, steers, seeks, cancels and drops players at random: `Soak CYCLES [FIXTURES] [SEED]`. Checks
 /// the times, pixels and changed rectangles of what they show, then counts what is left: tasks, frames,

@@ -1,12 +1,12 @@
 import Zoetrope
 
-@testable import ZoetropeCaching
-@testable import ZoetropeCodec
-@testable import ZoetropeCore
-@testable import ZoetropeFrames
-@testable import ZoetropePlayback
-@testable import ZoetropeStore
-@testable import ZoetropeTestSupport
+import ZoetropeCaching
+import ZoetropeCodec
+import ZoetropeCore
+import ZoetropeFrames
+import ZoetropePlayback
+import ZoetropeStore
+import ZoetropeTestSupport
 
 /// The life of one stream: a producer that completes, ends early, throws or stalls, something that reads the
 /// stream, and an end at any moment.
