@@ -30,7 +30,7 @@ public struct ThreadedTests: SuiteTrait, TestTrait, TestScoping {
     performing function: @Sendable @concurrent () async throws -> Void
   ) async throws {
     #if SANITIZE_THREAD
-      if isSequential { try Test.cancel("the thread sanitizer has nothing to find here") }
+      if isSequential { try Test.cancel("the thread sanitizer has nothing new to find here") }
     #endif
     await turns?.take()
     defer { turns?.giveBack() }
@@ -39,7 +39,8 @@ public struct ThreadedTests: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == ThreadedTests {
-  /// Cases compute for long: each runs on a thread of its own. Left out under the thread sanitizer.
+  /// Cases compute for long: each runs on a thread of its own. Left out under the thread sanitizer; what they may run
+  /// on several threads, shorter tests run under it.
   public static var computes: Self { Self(turns: nil, isSequential: true) }
 
   /// Cases start threads and block or compute beside them: each runs on a thread of its own.

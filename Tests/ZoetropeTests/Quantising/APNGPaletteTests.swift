@@ -105,7 +105,8 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test(arguments: Dithering.all) func `a fade stays smooth`(dithering: Dithering) throws {
+  @Test(.computes, arguments: Dithering.all) func `a fade stays smooth`(dithering: Dithering) throws
+  {
     let film = (0...20).map { Self.fade($0, last: 20) }
     let (bytes, _) = try Self.write(film, Self.options(128, dithering))
     let frames = try Self.frames(bytes)
@@ -231,7 +232,9 @@ import ZoetropeTestSupport
 
   // MARK: Budgets
 
-  @Test(arguments: [2, 3]) func `an APNG fits a budget by fewer colours`(part: Int) async throws {
+  @Test(.computes, arguments: [2, 3]) func `an APNG fits a budget by fewer colours`(part: Int)
+    async throws
+  {
     let film = (0..<6).map { step in
       var random = UInt64(step)
       return Pictures.make(64, 64) { x, y in
@@ -262,7 +265,7 @@ import ZoetropeTestSupport
 
   // MARK: Anything
 
-  @Test(arguments: 0..<80 as Range<UInt64>)
+  @Test(.computes, arguments: 0..<80 as Range<UInt64>)
   func `both decoders show every film as the reducer drew it`(seed: UInt64) throws {
     let film = RandomFilm(seed: seed)
     for count in [2, 7, 256] {

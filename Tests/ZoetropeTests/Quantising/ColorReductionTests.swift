@@ -63,7 +63,7 @@ import ZoetropeTestSupport
 
   // MARK: Colours
 
-  @Test(arguments: Dithering.all, [false, true])
+  @Test(.computes, arguments: Dithering.all, [false, true])
   func `a film of many colours becomes a GIF that is close to it`(
     dithering: Dithering, hasSurvey: Bool
   ) throws {

@@ -182,7 +182,7 @@ import ZoetropeTestSupport
   }
 
   #if DEBUG
-    @Test func `a writer may end before any system call`() throws {
+    @Test(.computes) func `a writer may end before any system call`() throws {
       let scratch = try ScratchDirectory()
       let directory = scratch.path.appending("store").string
       // Opening takes some 20 calls, storing a frame 8; then it stops at places farther apart.

@@ -246,7 +246,7 @@ extension AnimationWriterTests {
     }
   }
 
-  @Test func `reducing colours ends soon after it is cancelled`() throws {
+  @Test(.computes) func `reducing colours ends soon after it is cancelled`() throws {
     var random = SplitMix64(seed: 3)
     let noise = Pictures.make(600, 400) { _, _ in
       RGBA(word: UInt32(truncatingIfNeeded: random.next()) | 0xff00_0000)

@@ -53,7 +53,9 @@ import ZoetropeTestSupport
     #expect(try AnimatedImage(bytes: sink.bytes).metadata == AnimationMetadata())
   }
 
-  @Test func `pinned properties stay, and nothing is written if nothing fits`() async throws {
+  @Test(.computes) func `pinned properties stay, and nothing is written if nothing fits`()
+    async throws
+  {
     let image = try Self.image()
     let budget = ByteBudget(byteLimit: image.byteCount / 4, keepsSize: true, keepsFrameRate: true)
     do {
@@ -75,7 +77,7 @@ import ZoetropeTestSupport
     #expect(other?.code == .parameter)
   }
 
-  @Test func `the smallest file found is no larger than those of optimize`() throws {
+  @Test(.computes) func `the smallest file found is no larger than those of optimize`() throws {
     let image = try Self.image()
     let (exact, near) = (
       try image.optimize(to: MemorySink(), options: .init()),
@@ -135,7 +137,7 @@ import ZoetropeTestSupport
     #expect(error?.code == .cancelled && sink.bytes.isEmpty)
   }
 
-  @Test func `pictures that fill a box stay cropped when they shrink`() throws {
+  @Test(.computes) func `pictures that fill a box stay cropped when they shrink`() throws {
     // Red to the left and right of a grainy middle, which is all that a square shows.
     var random: UInt64 = 1
     let film = (0..<6).map { _ in

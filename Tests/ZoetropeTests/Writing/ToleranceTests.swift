@@ -139,7 +139,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test(arguments: [AnimationFormat.gif, .apng])
+  @Test(.computes, arguments: [AnimationFormat.gif, .apng])
   func `a result lists what a budget cost, and keeps metadata that fits`(
     format: AnimationFormat
   ) async throws {
