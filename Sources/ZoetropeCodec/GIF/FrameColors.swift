@@ -40,47 +40,49 @@ package struct FrameColors {
     reset(work.rect.size.area)
     let (rect, hasBase) = (work.rect, work.base != nil)
     let (picture, base) = (work.picture, work.base ?? work.picture)
-    var requiredCount = 0
-    // The compiler optimises accesses to a local variable better than accesses to a property.
+    // For each colour, whether a changed pixel has it: 1 or 0, because setting it without a branch is faster.
+    var required = [UInt8](repeating: 0, count: Self.limit + 256)
+    var flags: UInt16 = 0
+    // The compiler optimises accesses to local variables better than accesses to properties.
     var ids = self.ids
     self.ids = []
     defer { self.ids = ids }
-    // Neighbouring pixels mostly have equal colours, so the result for the previous pixel is kept.
-    var last: (word: UInt64, isUnchanged: Bool, id: UInt16) = (.max, false, 0)
     for y in rect.y..<rect.maxY {
       let (row, below) = (picture.row(y), base.row(y))
+      let end = rect.maxX
       var target = ids.mutableSpan
       let start = (y - rect.y) * rect.width - rect.x
-      for x in rect.x..<rect.maxX {
+      for x in rect.x..<end {
         let word = row.load(UInt32.self, at: x &* 4)
-        let stays = hasBase && below.load(UInt32.self, at: x &* 4) == word
-        if UInt64(word) == last.word, stays == last.isUnchanged {
-          target[start &+ x] = last.id
-          continue
-        }
-        if word &>> 24 != 255 {
+        guard word &>> 24 == 255 else {
           guard word &>> 24 == 0 else { throw GIFAnimationEncoder.partialAlpha }
           needsTransparency = true
           target[start &+ x] = Self.idMask | Self.isUnchanged
           continue
         }
-        var id = number(of: word)
-        if stays {
-          hasUnchanged = true
-          id |= Self.isUnchanged
-          if id & Self.idMask == Self.idMask { isIncomplete = true }
-        } else {
-          if id == Self.idMask { id = add(word) }
-          if !isRequired[Int(id)] {
-            isRequired[Int(id)] = true
-            requiredCount += 1
-            guard requiredCount <= 256 else { throw GIFFrameEncoder.tooManyColors }
+        let stays = hasBase && below.load(UInt32.self, at: x &* 4) == word
+        let flag = stays ? Self.isUnchanged : 0
+        flags |= flag
+        let entry = slots[Self.slot(word)]
+        var id = UInt16(truncatingIfNeeded: entry)
+        if entry &>> 16 != 1 &<< 32 | UInt64(word) {
+          id = number(of: word)
+          if id == Self.idMask, !stays {
+            guard words.count < required.count else { throw GIFFrameEncoder.tooManyColors }
+            id = add(word)
           }
         }
-        last = (UInt64(word), stays, id)
-        target[start &+ x] = id
+        target[start &+ x] = id | flag
+        if id == Self.idMask {
+          isIncomplete = true
+        } else {
+          required[Int(id)] |= UInt8(truncatingIfNeeded: ~flag &>> 15)
+        }
       }
     }
+    guard required.count(where: { $0 != 0 }) <= 256 else { throw GIFFrameEncoder.tooManyColors }
+    hasUnchanged = flags != 0
+    isRequired = required.prefix(words.count).map { $0 != 0 }
   }
 
   private mutating func reset(_ area: Int) {
@@ -92,13 +94,12 @@ package struct FrameColors {
       }
     }
     words.removeAll(keepingCapacity: true)
-    isRequired.removeAll(keepingCapacity: true)
     if ids.count > area {
       ids.removeLast(ids.count - area)
     } else {
       ids.append(contentsOf: repeatElement(0, count: area - ids.count))
     }
-    (hasUnchanged, needsTransparency, isIncomplete) = (false, false, false)
+    (needsTransparency, isIncomplete) = (false, false)
   }
 
   private static func slot(_ word: UInt32) -> Int {
@@ -127,7 +128,6 @@ package struct FrameColors {
     let id = UInt16(words.count)
     slots[slot] = (1 << 32 | UInt64(word)) << 16 | UInt64(id)
     words.append(word)
-    isRequired.append(false)
     return id
   }
 }

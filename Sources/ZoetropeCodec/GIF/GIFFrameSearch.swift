@@ -28,6 +28,8 @@ package final class GIFFrameSearch {
   /// that may be left unchanged have the transparent index instead.
   private var drawn: [UInt8] = []
   private var kept: [UInt8] = []
+  /// The number of the table that these are for, or nil at the beginning of a frame.
+  private var filled: Int?
 
   /// Creates a search.
   ///
@@ -48,6 +50,7 @@ package final class GIFFrameSearch {
     _ work: FrameWork, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [UInt8] {
     try colors.collect(work)
+    filled = nil
     isCleared = work.isCleared
     var best: [UInt8]?
     if let source = work.source {
@@ -57,16 +60,14 @@ package final class GIFFrameSearch {
     }
     let tables = tables()
     if work.rect.size.area > 2 * Self.sampleArea {
-      var filled: Int?
       for choice in try choices(of: tables, work.rect, isCancelled) {
-        if choice.table != filled { _ = fill(tables[choice.table]) }
-        filled = choice.table
+        fill(tables[choice.table], number: choice.table)
         try code(choice.attempt, &best, isCancelled)
       }
     } else {
-      for table in tables {
+      for (number, table) in tables.enumerated() {
         var helps = true
-        for attempt in attempts(table, work.rect)
+        for attempt in attempts(table, number: number, work.rect)
         where attempt.rule.lookahead < Self.farLookahead || helps {
           let length = best?.count
           try code(attempt, &best, isCancelled)
@@ -188,8 +189,8 @@ package final class GIFFrameSearch {
   }
 
   /// Fills ``drawn`` and ``kept`` for `table` and returns the ways of encoding them.
-  private func attempts(_ table: Table, _ rect: PixelRect) -> [Attempt] {
-    let hasChoice = fill(table)
+  private func attempts(_ table: Table, number: Int, _ rect: PixelRect) -> [Attempt] {
+    fill(table, number: number)
     let drawnGreatest = UInt8(IndexedBlitter.greatestIndex(in: drawn.rawBytes))
     let keptGreatest = UInt8(IndexedBlitter.greatestIndex(in: kept.rawBytes))
     var head: [UInt8] = [0x2c]
@@ -204,7 +205,7 @@ package final class GIFFrameSearch {
       for color in table.local { head += color.rgbBytes }
       head += [UInt8](repeating: 0, count: 3 * (1 << bits - table.local.count))
     }
-    return ways(hasChoice: hasChoice).flatMap { way in
+    return ways(hasChoice: drawn != kept).flatMap { way in
       let usesTransparent =
         way != .color || colors.needsTransparency || colors.isIncomplete || table.lacksColor
         || isCleared
@@ -249,10 +250,10 @@ package final class GIFFrameSearch {
   private static let sampleArea = 1 << 13
 
   /// Returns the ranges of the sampled pixels: eight groups of rows, spread from top to bottom. Together they have
-  /// about an eighth of all pixels, or about ``sampleArea`` pixels if that is more.
+  /// about a 32nd of all pixels, or about ``sampleArea`` pixels if that is more.
   private static func sample(_ size: PixelSize) -> [Range<Int>] {
     let groups = 8
-    let height = max(1, max(sampleArea, size.area / 8) / (groups * size.width))
+    let height = max(1, max(sampleArea, size.area / 32) / (groups * size.width))
     guard groups * height < size.height else { return [0..<size.area] }
     return (0..<groups).map { group in
       let first = (size.height - height) * group / (groups - 1)
@@ -292,17 +293,15 @@ package final class GIFFrameSearch {
           .prefix(count))
     }
     var plain: [Candidate] = []
-    for (place, table) in tables.enumerated() {
-      for attempt in attempts(table, rect) where attempt.rule.lookahead == 0 {
-        plain.append(try candidate(place, attempt))
+    for (number, table) in tables.enumerated() {
+      for attempt in attempts(table, number: number, rect) where attempt.rule.lookahead == 0 {
+        plain.append(try candidate(number, attempt))
       }
     }
     if depth == .estimate { plain = nearest(plain, 1, percent: 0) }
     var found = plain
-    var filled = tables.count - 1
     for best in plain {
-      if best.table != filled { _ = fill(tables[best.table]) }
-      filled = best.table
+      fill(tables[best.table], number: best.table)
       for lookahead in lookaheads(area).dropFirst() {
         var attempt = best.attempt
         attempt.rule.lookahead = lookahead
@@ -359,8 +358,10 @@ package final class GIFFrameSearch {
       limit: limit, to: &bytes, isCancelled: isCancelled)
   }
 
-  /// Fills ``drawn`` and ``kept`` with indices into `table`. Returns whether the two differ.
-  private func fill(_ table: Table) -> Bool {
+  /// Fills ``drawn`` and ``kept`` with indices into `table`, the one with this number, unless they are for it already.
+  private func fill(_ table: Table, number: Int) {
+    guard filled != number else { return }
+    filled = number
     let transparent = table.transparent ?? 0
     let ids = colors.ids
     // The last entry of the map is used for pixels whose colour is not in ``FrameColors/words``.
@@ -375,7 +376,6 @@ package final class GIFFrameSearch {
     }
     let none = UInt16(table.indices.count)
     let canStay = table.transparent != nil
-    var hasChoice = false
     var first = drawn.mutableSpan
     var second = kept.mutableSpan
     for place in ids.indices {
@@ -384,8 +384,6 @@ package final class GIFFrameSearch {
       let stays = canStay && id & FrameColors.isUnchanged != 0
       first[place] = index
       second[place] = stays ? transparent : index
-      hasChoice = hasChoice || stays && index != transparent
     }
-    return hasChoice
   }
 }
