@@ -5,6 +5,7 @@ folder=$(cd "$1" && pwd)
 shift
 cd "$(dirname "$0")/.."
 flags=(-std=c11 -Wall -Wextra -Wpedantic -Werror -g -O1 -ISources/CZoetrope)
+abi=(Tests/CABI/abi_*.c)
 libraries=(-L"$folder" -lzoetrope -Wl,-rpath,"$folder" -lpthread -lm)
 arguments=(Fixtures/Demo/variable-delay.gif Fixtures/Bad/apng-cut-in-frame-2.png Fixtures/APNG/metadata.png
   Fixtures/*/*.gif Fixtures/*/*.png)
@@ -24,7 +25,7 @@ expect() {
 for kind in "${@:-plain}"; do
   case $kind in
     plain)
-      cc "${flags[@]}" Tests/CABI/abi_test.c -o "$folder/abi_test" "${libraries[@]}"
+      cc "${flags[@]}" "${abi[@]}" -o "$folder/abi_test" "${libraries[@]}"
       "$folder/abi_test" "${arguments[@]}"
       cc "${flags[@]}" Tests/CABI/writer_test.c -o "$folder/writer_test" "${libraries[@]}"
       "$folder/writer_test" "$work" "${written[@]}"
@@ -49,7 +50,7 @@ for kind in "${@:-plain}"; do
         "$("$folder/documented" Fixtures/Demo/variable-delay.gif)"
       # Reading, with the static library.
       static=("$folder/libzoetrope.a" -lstdc++ -lpthread -lm -ldl)
-      cc "${flags[@]}" Tests/CABI/abi_test.c -o "$folder/static_test" "${static[@]}"
+      cc "${flags[@]}" "${abi[@]}" -o "$folder/static_test" "${static[@]}"
       "$folder/static_test" "${arguments[@]}"
       # The header must also compile as C++, and so must the sample.
       c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -x c++ Sources/CZoetrope/zoetrope.h
@@ -68,7 +69,7 @@ for kind in "${@:-plain}"; do
       done
       ;;
     address)
-      cc "${flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all Tests/CABI/abi_test.c \
+      cc "${flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all "${abi[@]}" \
         -o "$folder/abi_test_asan" "${libraries[@]}"
       ASAN_OPTIONS=detect_leaks=1 "$folder/abi_test_asan" "${arguments[@]}"
       cc "${flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all Tests/CABI/writer_test.c \
@@ -79,7 +80,7 @@ for kind in "${@:-plain}"; do
       ASAN_OPTIONS=detect_leaks=1 "$folder/store_test_asan" "$work" "${stored[@]}"
       ;;
     valgrind)
-      cc "${flags[@]}" Tests/CABI/abi_test.c -o "$folder/abi_test" "${libraries[@]}"
+      cc "${flags[@]}" "${abi[@]}" -o "$folder/abi_test" "${libraries[@]}"
       # Only definite leaks, because the runtime keeps its caches. Fewer and smaller files, because this is slow.
       ABI_TEST_SLOW=1 valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
         --suppressions=Scripts/valgrind.supp "$folder/abi_test" "${arguments[@]:0:3}" Fixtures/Bad/*.gif

@@ -1,8 +1,8 @@
-/* Counts checks, and those that fail, on any thread. */
+/* Counts checks, and those that fail, on any thread. The file with `main` defines the counts. */
 #include <stdatomic.h>
 #include <stdio.h>
 
-static atomic_int checks, failures;
+extern atomic_int checks, failures;
 #define CHECK(condition)                                                              \
   do {                                                                                \
     checks++;                                                                         \

@@ -14,6 +14,8 @@
 
 #include "check.h"
 
+atomic_int checks, failures;
+
 static char directory[4096];
 
 static zoetrope_store *open_store(int64_t byte_limit) {

@@ -16,6 +16,8 @@
 
 #include "check.h"
 
+atomic_int checks, failures;
+
 enum { WIDTH = 37, HEIGHT = 23, COUNT = 12 };
 static const char *folder;
 
