@@ -6,6 +6,7 @@ shift
 cd "$(dirname "$0")/.."
 flags=(-std=c11 -Wall -Wextra -Wpedantic -Werror -g -O1 -ISources/CZoetrope)
 abi=(Tests/CABI/abi_*.c)
+writer=(Tests/CABI/writer_*.c)
 libraries=(-L"$folder" -lzoetrope -Wl,-rpath,"$folder" -lpthread -lm)
 arguments=(Fixtures/Demo/variable-delay.gif Fixtures/Bad/apng-cut-in-frame-2.png Fixtures/APNG/metadata.png
   Fixtures/*/*.gif Fixtures/*/*.png)
@@ -27,7 +28,7 @@ for kind in "${@:-plain}"; do
     plain)
       cc "${flags[@]}" "${abi[@]}" -o "$folder/abi_test" "${libraries[@]}"
       "$folder/abi_test" "${arguments[@]}"
-      cc "${flags[@]}" Tests/CABI/writer_test.c -o "$folder/writer_test" "${libraries[@]}"
+      cc "${flags[@]}" "${writer[@]}" -o "$folder/writer_test" "${libraries[@]}"
       "$folder/writer_test" "$work" "${written[@]}"
       cc "${flags[@]}" Tests/CABI/store_test.c -o "$folder/store_test" "${libraries[@]}"
       "$folder/store_test" "$work" "${stored[@]}"
@@ -72,7 +73,7 @@ for kind in "${@:-plain}"; do
       cc "${flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all "${abi[@]}" \
         -o "$folder/abi_test_asan" "${libraries[@]}"
       ASAN_OPTIONS=detect_leaks=1 "$folder/abi_test_asan" "${arguments[@]}"
-      cc "${flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all Tests/CABI/writer_test.c \
+      cc "${flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all "${writer[@]}" \
         -o "$folder/writer_test_asan" "${libraries[@]}"
       ASAN_OPTIONS=detect_leaks=1 "$folder/writer_test_asan" "$work" "${written[@]}"
       cc "${flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all Tests/CABI/store_test.c \
@@ -84,7 +85,7 @@ for kind in "${@:-plain}"; do
       # Only definite leaks, because the runtime keeps its caches. Fewer and smaller files, because this is slow.
       ABI_TEST_SLOW=1 valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
         --suppressions=Scripts/valgrind.supp "$folder/abi_test" "${arguments[@]:0:3}" Fixtures/Bad/*.gif
-      cc "${flags[@]}" Tests/CABI/writer_test.c -o "$folder/writer_test" "${libraries[@]}"
+      cc "${flags[@]}" "${writer[@]}" -o "$folder/writer_test" "${libraries[@]}"
       valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
         --suppressions=Scripts/valgrind.supp "$folder/writer_test" "$work" "${written[@]:0:1}"
       cc "${flags[@]}" Tests/CABI/store_test.c -o "$folder/store_test" "${libraries[@]}"
