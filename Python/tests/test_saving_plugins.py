@@ -7,7 +7,7 @@ import pytest
 np = pytest.importorskip("numpy")
 import zoetrope  # noqa: E402
 
-from test_writing import film, rgba  # noqa: E402
+from films import film, rgba  # noqa: E402
 
 
 @pytest.fixture
