@@ -199,11 +199,9 @@ class ForkedError(ZoetropeError, RuntimeError):
     """
 
 
-#: The status ``ZOETROPE_IO``.
-_IO = 7
 _TYPES: Dict[int, Type[ZoetropeError]] = {
     1: NotAnImageError, 2: MalformedError, 3: MalformedError, 4: MalformedError, 5: MalformedError,
-    6: LimitError, _IO: ReadError, 8: ParameterError, 9: CancelledError,
+    6: LimitError, 7: ReadError, 8: ParameterError, 9: CancelledError,
     10: ForkedError, 12: TimedOutError, 13: OutOfMemoryError, 14: UnwritableError,
     15: BudgetError, 16: StoreError,
 }
@@ -227,13 +225,7 @@ _RAISABLE = re.compile(r"\b(canvas_?[pP]ixels|frame_count|live_bytes|pixels_per_
 
 def is_of_destination(error: c.Error) -> bool:
     """Return whether an error of a call that reads one file and writes another is about the file that is written."""
-    if error.code != _IO:
-        return _TYPES.get(error.code) in (UnwritableError, BudgetError)
-    if not error.system_error or error.frame >= 0:
-        return False
-    # An error of reading has no path or a quoted path.
-    message = error.message.decode("utf-8", "replace")
-    return not message.startswith('"') and message != os.strerror(error.system_error)
+    return bool(error.of_destination) or _TYPES.get(error.code) in (UnwritableError, BudgetError)
 
 
 def make_error(error: c.Error, path: Optional[str] = None, *, is_writing: bool = False) -> ZoetropeError:

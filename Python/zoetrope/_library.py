@@ -17,7 +17,7 @@ class Error(Structure):
     _fields_ = [
         ("code", c_int32), ("system_error", c_int32), ("frame", c_int64), ("byte_offset", c_int64),
         ("name", c_char * 32), ("message", c_char * 456), ("limit", c_int64), ("limit_found", c_int64),
-        ("limit_allowed", c_int64), ("reserved", c_int64),
+        ("limit_allowed", c_int64), ("of_destination", c_int32), ("reserved", c_int32),
     ]
 
 

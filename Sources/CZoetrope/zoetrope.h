@@ -106,7 +106,10 @@ typedef struct zoetrope_error {
      and limit_allowed are set. */
   int64_t limit;
   int64_t limit_found, limit_allowed;
-  int64_t reserved[1];
+  /* 1: zoetrope_rewrite or zoetrope_optimize failed to write the destination; 0 for other errors, such as those of
+     reading the animation */
+  int32_t of_destination;
+  int32_t reserved[1];
 } zoetrope_error;
 
 /* ---- Library ---- */

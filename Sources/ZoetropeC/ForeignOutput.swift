@@ -20,6 +20,7 @@ final class Destination: InterruptibleSink {
   /// The path of the file, or nil if the file is written to memory or passed to functions.
   let path: FilePath?
   private let isOpen = Mutex(true)
+  private let failed = Mutex(false)
 
   /// Creates the destination that the caller's struct describes.
   ///
@@ -43,6 +44,9 @@ final class Destination: InterruptibleSink {
 
   /// Discards the file unless it is complete. If a function of the caller is running, waits until it has returned.
   func close() { abandon() }
+
+  /// Whether writing to the destination has failed. Unlike the other members, this does not wait for a running write.
+  var hasFailed: Bool { failed.withLock { $0 } }
 
   var canPatch: Bool { sink.canPatch }
 
@@ -78,7 +82,12 @@ final class Destination: InterruptibleSink {
   ) throws(AnimatedImageError) {
     try isOpen.withLock { (isOpen) throws(AnimatedImageError) in
       guard isOpen else { throw AnimatedImageError(.cancelled, "stopped while writing") }
-      try body(&isOpen)
+      do throws(AnimatedImageError) {
+        try body(&isOpen)
+      } catch {
+        failed.withLock { $0 = true }
+        throw error
+      }
     }
   }
 }

@@ -107,13 +107,15 @@ private func write(
   _ prepare: (AnimatedImage, zoetrope_writer_options, FilePath?) throws(AnimatedImageError) ->
     Rewriting
 ) -> zoetrope_status {
-  unsafe attempt(error) { () throws(AnimatedImageError) in
+  var target: Destination?
+  let status = unsafe attempt(error) { () throws(AnimatedImageError) in
     try unsafe zoetrope_written.clear(written)
     let handle = try unsafe object(animation, AnimationHandle.self, "animation")
     let call = try handle.calls.begin()
     let given = try unsafe read(
       options, over: zoetrope_writer_options(), "zoetrope_writer_options")
     let sink = try unsafe Destination(destination)
+    target = sink
     try unsafe zoetrope_written.check(written, for: sink)
     let rewriting = try prepare(handle.image, given, sink.path)
     // A cancelled call returns while a thread is still working. That thread must no longer write to the destination.
@@ -123,6 +125,13 @@ private func write(
     }
     try unsafe zoetrope_written.write(result, sink, to: written)
   }
+  // Reading the animation fails with the same code, so the caller cannot tell the two apart otherwise.
+  if status == zoetrope_status(ZOETROPE_IO), target?.hasFailed == true, let error = unsafe error {
+    var failure = unsafe UnsafeRawPointer(error).loadUnaligned(as: zoetrope_error.self)
+    failure.of_destination = 1
+    unsafe ZoetropeC.write(failure, to: error)
+  }
+  return status
 }
 
 /// Returns the edits at `edits`, which are in the caller's memory.

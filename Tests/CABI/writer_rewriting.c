@@ -133,7 +133,9 @@ void test_rewriting(const char *path) {
   memset(mine, 0, sizeof *mine);
   mine->fails_after = 1;
   CHECK(zoetrope_rewrite(animation, edits, 1, sizeof *edits, NULL, &destination, NULL, &error) == ZOETROPE_IO);
-  CHECK(mine->ends == 1 && mine->complete == 0);
+  CHECK(mine->ends == 1 && mine->complete == 0 && error.of_destination == 1);
+  CHECK(zoetrope_rewrite(animation, edits, 1, 0, NULL, &destination, NULL, &error) == ZOETROPE_PARAMETER);
+  CHECK(error.of_destination == 0);
   free(mine);
   zoetrope_close(animation);
 }
