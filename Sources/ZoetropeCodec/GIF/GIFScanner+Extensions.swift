@@ -127,10 +127,24 @@ extension GIFScanner {
 
   private mutating func keepComment(_ block: GIFExtension) {
     guard admits(block) else { return }
-    // The specification asks for ASCII. Other comments are UTF-8 or, in files of older programs, Latin-1.
-    let text =
-      String(validating: block.payload, as: UTF8.self) ?? String(latin1: block.payload[...])
-    image.metadata.texts.append(.init(key: "Comment", value: text))
+    image.metadata.texts.append(.init(key: "Comment", value: Self.text(ofComment: block.payload)))
+  }
+
+  /// Decodes a comment. The specification asks for ASCII. Other comments are UTF-8 or, in files of older programs,
+  /// Latin-1.
+  private static func text(ofComment bytes: [UInt8]) -> String {
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    // Programs that limit the number of bytes may cut UTF-8 within a character. If the text before that character is
+    // ASCII and only one byte of the character is left, this is more likely Latin-1 that ends in an accented letter.
+    let start = bytes.lastIndex { $0 & 0xc0 != 0x80 } ?? 0
+    let (first, count) = (bytes[start], bytes.count - start)
+    if (0xc2...0xf4).contains(first), count < (first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2),
+      let text = String(validating: bytes[..<start], as: UTF8.self),
+      count > 1 || text.utf8.contains(where: { $0 >= 0x80 })
+    {
+      return text
+    }
+    return String(latin1: bytes[...])
   }
 
   private mutating func readApplication(_ block: GIFExtension) {

@@ -5,9 +5,10 @@ public struct AnimationMetadata: Sendable, Hashable {
   public struct Text: Sendable, Hashable {
     /// `Comment` for a GIF comment, or the keyword of a PNG tEXt, zTXt or iTXt chunk.
     public let key: String
-    /// The text, decoded as Latin-1 (tEXt and zTXt) or UTF-8 (iTXt and GIF comments). A GIF comment that is not valid
-    /// UTF-8 is decoded as Latin-1 instead, so that no byte is lost; in an iTXt chunk, invalid UTF-8 is replaced. The
-    /// writers store GIF comments as UTF-8.
+    /// The text, decoded as Latin-1 (tEXt and zTXt) or UTF-8 (iTXt and GIF comments). If a GIF comment in UTF-8 was cut
+    /// within its last character, that character is left out. Any other GIF comment that is not valid UTF-8 is decoded
+    /// as Latin-1 instead, so that no byte is lost; in an iTXt chunk, invalid UTF-8 is replaced. The writers store GIF
+    /// comments as UTF-8.
     public let value: String
     package init(key: String, value: String) {
       self.key = key

@@ -28,6 +28,23 @@ import ZoetropeTestSupport
     #expect(try Self.comments(Self.gif([0xdc] + Array("ber".utf8))) == ["Über"])
   }
 
+  @Test(arguments: ["Über \u{1f600}", "Über €", "Über Ü", "smile \u{1f600}", "price €"])
+  func `a comment that is cut within a character keeps the text before it`(
+    _ text: String
+  ) throws {
+    let bytes = Array(text.utf8)
+    let kept = String(text.dropLast())
+    let isASCII = kept.utf8.allSatisfy { $0 < 0x80 }
+    for count in kept.utf8.count + (isASCII ? 2 : 1)..<bytes.count {
+      #expect(try Self.comments(Self.gif(Array(bytes[..<count]))) == [kept])
+    }
+  }
+
+  @Test func `Latin-1 that ends in an accented letter is not taken for cut UTF-8`() throws {
+    #expect(try Self.comments(Self.gif(Array("Caf".utf8) + [0xe9])) == ["Café"])
+    #expect(try Self.comments(Self.gif([0xc9, 0x74, 0xe9])) == ["Été"])
+  }
+
   @Test func `no byte of a comment is lost`() throws {
     let bytes: [UInt8] = Array(128...255) + Array(0..<128)
     let text = try #require(try Self.comments(Self.gif(bytes)).first)
