@@ -82,6 +82,30 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "convert --files-from list.gif -o list.gif --force",
+    "convert --files-from - -o list.gif --force <list.gif",
+    "optimize --files-from list.gif -o list.gif --force",
+    "extract --files-from list.gif -o list.png --max 1 --force",
+    "extract --files-from list.gif -o o/ --manifest list.gif --force",
+    "extract --files-from list.gif --format tar -o list.tar --force",
+    "still --files-from list.gif -o list.png --force",
+    "sheet --files-from list.gif -o list.png --force",
+    "sheet --files-from list.gif -o s.png --atlas list.gif --force",
+    "play --files-from list.gif --protocol none --trace list.gif --force",
+  ])
+  func `a list of inputs is not overwritten`(_ line: String) throws {
+    try withTool { (tool: Tool) throws in
+      let script = "echo cat.gif >list.gif && ln list.gif list.png && ln -s list.gif list.tar"
+      #expect(try tool.shell(script) == 0)
+      #expect(try tool.shell("\"$ZOETROPE\" \(line) 2>err") == 2)
+      let errors = String(decoding: try tool.read("err"), as: UTF8.self)
+      #expect(errors.contains("choose another output name"))
+      #expect(try tool.read("list.gif") == Array("cat.gif\n".utf8))
+      #expect(try tool.list() == ["cat.gif", "err", "list.gif", "list.png", "list.tar"])
+    }
+  }
+
   @Test func `a file gets nothing that is meant for a closed standard stream`() throws {
     try withTool { (tool: Tool) throws in
       let extract = "\"$ZOETROPE\" extract - --format y4m <cat.gif"

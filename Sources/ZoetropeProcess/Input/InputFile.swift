@@ -10,6 +10,9 @@ package struct InputFile: Hashable {
   package let path: FilePath?
   /// The directory argument below which the file was found, or nil if the file itself was named.
   private var root: FilePath?
+  /// The name of the list with which the command's inputs were given, or nil if there was no list. Outputs must not
+  /// overwrite the list; see ``InputIdentities``.
+  package var list: String?
 
   /// Creates the input that `argument` names. The path is taken from the process's own argument list, because the
   /// argument parser replaces invalid UTF-8.

@@ -36,9 +36,11 @@ package struct InputList: Hashable, Sendable {
     outputDirectory: FilePath? = nil
   ) throws(CommandFailure) -> [InputFile] {
     let outputs = outputDirectory.flatMap { FileStatus(at: $0) }
-    return try named().flatMap { input in
+    var inputs = try named().flatMap { input in
       input.path.map { contents(of: input, at: $0, without: outputs) } ?? [input]
     }
+    if list != nil { for place in inputs.indices { inputs[place].list = list } }
+    return inputs
   }
 
   /// Returns the inputs that are named on the command line, followed by those named in the list. Directories are not

@@ -31,8 +31,10 @@ extension InputFile {
 package struct InputIdentities {
   private var names: [FileIdentity: String] = [:]
 
+  /// Finds the identities of `inputs` and of the list that names them.
   package init(_ inputs: [InputFile]) {
-    for input in inputs {
+    let lists = Set(inputs.compactMap(\.list)).map { InputFile($0) }
+    for input in lists + inputs {
       let identity = input.path.map(FileIdentity.init(at:)) ?? FileIdentity(of: .standardInput)
       if let identity, identity.isRegular { names[identity] = input.name }
     }
