@@ -139,11 +139,19 @@ import Testing
     }
   }
 
-  @Test func `a manifest does not overwrite a frame`() throws {
+  @Test(arguments: [
+    (["-o", "o/", "--manifest", "./o/../o/cat-0001.png"], "o/cat-0001.png"),
+    (["-o", "a.png", "--frames", "0", "--manifest", "a.png"], "a.png"),
+    (["-o", "a.ffconcat", "--format", "ffconcat", "--manifest", "./a.ffconcat"], "a.ffconcat"),
+  ])
+  func `a manifest does not overwrite another output`(
+    _ options: [String], _ name: String
+  ) throws {
     try withTool { (tool: Tool) throws in
-      let result = try tool.run(
-        "extract", "cat.gif", "-o", "o/", "--manifest", "./o/../o/cat-0001.png", "--force")
+      let result = try tool.run(["extract", "cat.gif", "--force"] + options)
       #expect(result.status == 2)
+      #expect(
+        result.errors.contains("\(name) would also be the manifest; give --manifest another name"))
       #expect(try tool.list() == ["cat.gif"])
     }
   }

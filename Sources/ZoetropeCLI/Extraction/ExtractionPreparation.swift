@@ -61,8 +61,9 @@ extension ExtractRequest {
     _ path: FilePath, names: inout OutputNames, avoiding identities: InputIdentities
   ) throws(CommandFailure) {
     // If the user named a link, the file that it leads to is replaced.
-    guard names.insert(isForced ? FileSystem.followingLinks(path) : path) else {
-      throw .usage("two outputs would be called \(path); add {stem} or {name} to the output name")
+    let target = isForced ? FileSystem.followingLinks(path) : path
+    guard names.insert(target) else {
+      throw collision(at: target, advice: "add {stem} or {name} to the output name")
     }
     try identities.check(path)
     guard !isForced, OutputFile.isTaken(path) else { return }
@@ -72,6 +73,21 @@ extension ExtractRequest {
       "\(path) exists\(isResuming ? " and is not a list of frames" : ""); --force replaces it"
         + (format == .ffconcat && !isResuming
           ? "; --resume keeps the frames and rewrites the list" : ""))
+  }
+
+  /// Returns the failure for an output whose path, `path`, is also that of another output.
+  ///
+  /// - Parameter advice: How to choose different names, unless the other output is the manifest.
+  private func collision(at path: FilePath, advice: String) -> CommandFailure {
+    if let manifest, manifest != "-" {
+      var names = OutputNames()
+      let place = FilePath(bytes: RawArguments.bytes(of: manifest))
+      _ = names.insert(FileSystem.followingLinks(place))
+      guard names.insert(path) else {
+        return .usage("\(path) would also be the manifest; give --manifest another name")
+      }
+    }
+    return .usage("two outputs would be called \(path); \(advice)")
   }
 
   /// Throws if `path` is also the path of another output, an input, or an existing file that must not be replaced.
@@ -85,11 +101,11 @@ extension ExtractRequest {
     guard names.insert(path) else {
       let hasIndex =
         if case .files(let template) = destination { template.hasIndex } else { false }
-      throw .usage(
-        hasIndex
-          ? "two outputs would be called \(path); separate the fields of the output name, "
-            + "as in {stem}-{index}"
-          : "two outputs would be called \(path); add {index} to the output name")
+      throw collision(
+        at: path,
+        advice: hasIndex
+          ? "separate the fields of the output name, as in {stem}-{index}"
+          : "add {index} to the output name")
     }
     try identities.check(path)
     guard !isForced, OutputFile.isTaken(path) else { return false }
