@@ -66,8 +66,6 @@ public struct InputDecoder: Sendable {
         pending = [byte]
         if byte >= 0x80 { finishCharacter(&events) }
       } else {
-        // Terminals do not paste Ctrl-C. The end of the pasted text was lost, and the user wants to get out.
-        if byte == 3 { isPasting = false }
         emit(Self.plain(byte), &events)
       }
       return
@@ -117,6 +115,9 @@ public struct InputDecoder: Sendable {
   }
 
   private mutating func emit(_ key: KeyEvent, _ events: inout [InputEvent]) {
+    // Terminals do not paste Ctrl-C, neither as a byte nor as a sequence of the kitty keyboard protocol. The end of the
+    // pasted text was lost, and the user wants to get out.
+    if key.key == .character("c"), key.modifiers.contains(.control) { isPasting = false }
     // Keys in pasted text are not commands.
     if !isPasting { events.append(.key(key)) }
   }

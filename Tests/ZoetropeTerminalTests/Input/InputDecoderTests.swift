@@ -104,12 +104,15 @@ struct InputDecoderTests {
         == [.key(KeyEvent(.character("x")))])
   }
 
-  @Test(arguments: ["", "\u{1B}[", "\u{1B}[201"])
-  func `Ctrl-C ends pasted text whose end was lost`(_ rest: String) {
+  @Test(arguments: [
+    ("", "\u{3}"), ("\u{1B}[", "\u{3}"), ("\u{1B}[201", "\u{3}"), ("", "\u{1B}[99;5u"),
+    ("\u{1B}[201", "\u{1B}[99;5u"),
+  ])
+  func `Ctrl-C ends pasted text whose end was lost`(_ rest: String, _ key: String) {
     var decoder = InputDecoder()
     #expect(decoder.feed(Array("\u{1B}[200~quit\(rest)".utf8)).isEmpty)
     #expect(
-      decoder.feed(Array("\u{3}x".utf8)) == [
+      decoder.feed(Array("\(key)x".utf8)) == [
         .key(KeyEvent(.character("c"), .control)), .key(KeyEvent(.character("x"))),
       ])
   }
