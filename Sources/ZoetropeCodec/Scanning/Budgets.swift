@@ -19,8 +19,9 @@ package struct WorkBudget: Sendable {
     guard size.area > allowed else { return }
     let excess = LimitExcess(.canvasPixels, asked: size.area, allowed: allowed)
     throw .exceeding(
-      .canvasPixels, asked: size.area, allowed: allowed, "\(excess); the canvas is \(size)",
-      format: format, byteOffset: offset)
+      .canvasPixels, asked: size.area, allowed: allowed,
+      "\(excess.description(naming: excess.kind.name)); the canvas is \(size)", format: format,
+      byteOffset: offset)
   }
 
   /// Charges frame `index`, whose rectangle has `area` pixels.

@@ -89,16 +89,16 @@ extension AnimatedImageError {
     Self(.parameter, "frame \(index) does not exist; there are \(count) frames", format: format)
   }
 
-  /// Returns the error for an exceeded limit. By default, the detail of the error is the description of its
-  /// ``LimitExcess``.
+  /// Returns the error for an exceeded limit. By default, the detail of the error calls the limit by its name in
+  /// ``DecodingLimits``.
   package static func exceeding(
     _ kind: LimitExcess.Kind, asked: Int, allowed: Int, _ detail: String? = nil,
     format: AnimationFormat? = nil, frameIndex: Int? = nil, byteOffset: Int? = nil
   ) -> Self {
     let limit = LimitExcess(kind, asked: asked, allowed: allowed)
     return Self(
-      .limitExceeded, detail ?? "\(limit)", format: format, frameIndex: frameIndex,
-      byteOffset: byteOffset, limit: limit)
+      .limitExceeded, detail ?? limit.description(naming: kind.name), format: format,
+      frameIndex: frameIndex, byteOffset: byteOffset, limit: limit)
   }
 }
 

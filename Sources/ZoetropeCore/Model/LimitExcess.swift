@@ -64,6 +64,40 @@ public struct LimitExcess: Sendable, Hashable {
 }
 
 extension LimitExcess: CustomStringConvertible {
-  /// A clause with the name of the limit, the requested value and the allowed value.
-  public var description: String { description(naming: kind.name) }
+  /// A clause for users with the requested and the allowed value, such as "the number of frames would be 3,000, but the
+  /// limit is 2,000".
+  public var description: String {
+    if kind == .outputBytes {
+      // The size is unknown if the format could hold none of the results that were tried.
+      let found =
+        asked == .max ? "no file was found" : "the smallest file found has \(asked.grouped) bytes"
+      return "\(found), but the limit is \(allowed.grouped)"
+    }
+    let subject =
+      switch kind {
+      case .canvasPixels: "the canvas would have"
+      case .frameCount, .editedFrames, .outputFrames: "the number of frames would be"
+      case .editedDuration: "the duration of one play in seconds would be"
+      case .outputDuration: "one play would take"
+      case .liveBytes: "the memory needed would be"
+      case .pixelsPerPlay: "all frames of one play would together have"
+      case .scaledPixels: "the scaled picture would have"
+      case .scaledSide: "the longer side of the scaled picture would be"
+      case .outputSides: "the longer side of the pictures would be"
+      case .inputBytes: "the size of the input would be"
+      case .pngPixels: "the picture would have"
+      default: "\(kind) would be"
+      }
+    let bound = asked < allowed ? "minimum" : "limit"
+    return "\(subject) \(amount(asked)), but the \(bound) is \(amount(allowed))"
+  }
+
+  private func amount(_ value: Int) -> String {
+    switch kind {
+    case .liveBytes, .inputBytes: value.byteSize
+    case .canvasPixels, .scaledPixels, .pngPixels, .pixelsPerPlay: value.pixelCount
+    case .outputDuration: "\(Double(value / 10_000_000) / 100) s"
+    default: value.grouped
+    }
+  }
 }

@@ -41,7 +41,8 @@ package struct CommandFailure: Error, Hashable {
     }
     // The size of an output is not one of the limits that make a file unsafe to open.
     code = status == .budget ? "overBudget" : error.code.name
-    message = error.limit.map { $0.sentence } ?? error.detail
+    message = error.limit?.description ?? error.detail
+    if error.limit?.kind.isFixed == false { message += "; --limits none removes the limits" }
     self.file = file
     byte = error.byteOffset
     frame = error.frameIndex
@@ -98,39 +99,6 @@ package struct CommandFailure: Error, Hashable {
   }
 
   private var fileName: FileName? { file.map { FileName(argument: $0) } }
-}
-
-extension LimitExcess {
-  /// The limit that was exceeded, as a sentence with readable units.
-  fileprivate var sentence: String {
-    if kind == .outputBytes {
-      // The size is unknown if the format could hold none of the results that were tried.
-      let found =
-        asked == .max ? "no file was found" : "the smallest file found has \(asked.grouped) bytes"
-      return "\(found), but the limit is \(allowed.grouped)"
-    }
-    let isBytes = [.liveBytes, .inputBytes].contains(kind)
-    let isPixels = [.canvasPixels, .scaledPixels, .pngPixels, .pixelsPerPlay].contains(kind)
-    func amount(_ value: Int) -> String {
-      if isBytes { return value.byteSize }
-      return isPixels ? value.pixelCount : value.grouped
-    }
-    let subject =
-      switch kind {
-      case .canvasPixels: "the canvas would have"
-      case .frameCount, .editedFrames: "the number of frames would be"
-      case .editedDuration: "the duration of one play in seconds would be"
-      case .liveBytes: "the memory needed would be"
-      case .pixelsPerPlay: "all frames of one play would together have"
-      case .scaledPixels: "the scaled picture would have"
-      case .scaledSide: "the longer side of the scaled picture would be"
-      case .inputBytes: "the size of the input would be"
-      case .pngPixels: "the picture would have"
-      default: "\(kind) would be"
-      }
-    let text = "\(subject) \(amount(asked)), but the limit is \(amount(allowed))"
-    return kind.isFixed ? text : text + "; --limits none removes the limits"
-  }
 }
 
 extension JSONWriter {

@@ -1,4 +1,5 @@
 import Testing
+import Zoetrope
 
 @testable import ZoetropeCLI
 @testable import ZoetropeProcess

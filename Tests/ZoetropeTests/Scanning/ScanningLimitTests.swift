@@ -92,6 +92,34 @@ import ZoetropeTestSupport
     #expect(error?.detail == "liveBytes would be \(needed), but the limit is \(needed - 1)")
   }
 
+  @Test(arguments: [
+    (
+      LimitExcess(.frameCount, asked: 3000, allowed: 2000),
+      "the number of frames would be 3,000, but the limit is 2,000"
+    ),
+    (
+      LimitExcess(.liveBytes, asked: 5_000_000, allowed: 1000),
+      "the memory needed would be 5.0 MB, but the limit is 1 kB"
+    ),
+    (
+      LimitExcess(.outputBytes, asked: .max, allowed: 2000),
+      "no file was found, but the limit is 2,000"
+    ),
+    (
+      LimitExcess(.outputFrames, asked: 1, allowed: 5),
+      "the number of frames would be 1, but the minimum is 5"
+    ),
+    (
+      LimitExcess(.outputDuration, asked: 3_500_000_000, allowed: 3_000_000_000),
+      "one play would take 3.5 s, but the limit is 3.0 s"
+    ),
+  ])
+  func `a limit that would be exceeded is described for users`(
+    _ excess: LimitExcess, _ text: String
+  ) {
+    #expect(excess.description == text)
+  }
+
   @Test func `the frame whose pixels are too many for one play is refused where it begins`() throws
   {
     let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 9)
