@@ -258,7 +258,7 @@ static void *read_as_other(void *context) {
 }
 
 void test_that_calls_take_turns(const char *path) {
-  size_t count;
+  size_t count = 0;
   uint8_t *bytes = read_file(path, &count);
   turns shared = {.bytes = bytes};
   zoetrope_options alone = {.size = sizeof alone, .parallelism = 1};

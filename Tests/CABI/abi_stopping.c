@@ -40,7 +40,7 @@ static void *read_second(void *context) {
 }
 
 void test_cancelling_a_call_that_waits(const char *path) {
-  size_t count;
+  size_t count = 0;
   uint8_t *bytes = read_file(path, &count);
   queue shared = {.bytes = bytes, .status = -1};
   zoetrope_reader reader = {sizeof reader, &shared, (int64_t)count, read_and_cancel, NULL};
