@@ -1,10 +1,12 @@
 """Mutated files through the Python door: fuzz_door.py COUNT FOLDER [FIRST].
 
 Each input is one or more changes of a small file of FOLDER, chosen by its number, so that a crash can be
-repeated: the number of the input in progress is in `fuzz_door.last`. Ends with how inputs ended.
+repeated: the number of the input in progress is in `fuzz_door.last`. Every third input that decodes is also
+written, with random edits, and the result is opened again. Ends with how inputs ended.
 """
 
 import collections
+import io
 import random
 import sys
 from pathlib import Path
@@ -33,6 +35,29 @@ def mutated(seeds, number):
     return bytes(data)
 
 
+EDITS = [
+    {"reverse": True}, {"back_and_forth": True}, {"speed": 2}, {"frames": slice(1, None)}, {"fps": 5}, {"plays": 3},
+    {"duration": 1}, {"delay": 0.1}, {"size": (9, 7)}, {"crop": (0, 0, 2, 3)}, {"colors": 4}, {"lossy": 20},
+    {"max_bytes": 300}, {"preset": "slack-emoji"}, {"effort": "fast"}, {"exact_delays": True},
+]
+
+
+def rewrite(animation, number):
+    """Writes `animation` with random edits, and opens what was written."""
+    order = random.Random(-number)
+    written = io.BytesIO()
+    edits = {}
+    for _ in range(order.randrange(4)):
+        edits.update(order.choice(EDITS))
+    if edits or order.randrange(2):
+        made = animation.convert(written, format=order.choice((None, "gif", "apng")), threads=1, **edits)
+    else:
+        made = animation.optimize(written, threads=1, lossy=order.choice((0, 30)))
+    with zoetrope.open(written.getvalue(), damage="strict", threads=1) as result:
+        assert len(result) == made.frame_count and len(written.getvalue()) == made.byte_count, number
+        result.frame(len(result) - 1)
+
+
 def main(count, folder, first="0"):
     seeds = [
         data for path in sorted(Path(folder).rglob("*")) if path.suffix in {".gif", ".png"}
@@ -55,7 +80,10 @@ def main(count, folder, first="0"):
                 animation.metadata
                 animation.sample(2, size=(16, 16), format=("RGBA", "RGB", "L")[number % 3])
                 animation.frame(len(animation) - 1)
-            outcomes["decoded"] += 1
+                outcomes["decoded"] += 1
+                if outcomes["decoded"] % 3 == 0:
+                    rewrite(animation, number)
+                    outcomes["written"] += 1
         except zoetrope.ZoetropeError as error:
             outcomes[error.code] += 1
     print(f"{count} inputs of {len(seeds)} seeds, no crash:", dict(outcomes.most_common()))
