@@ -28,7 +28,7 @@ if [ "$(id -u)" != 0 ] || ! { [ -e "$root/ready" ] || command -v debootstrap >/d
   exit
 fi
 if [ ! -x "$root/usr/bin/apt-get" ]; then
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: '"$(. /etc/os-release && echo "$VERSION_CODENAME")" | head -n 1)
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: '"$(. /etc/os-release && echo "$VERSION_CODENAME")" | sed -n 1p)
   mkdir -p "$root"
   debootstrap --variant=minbase "$suite" "$root" ${mirror:+"$mirror"} >/dev/null
 fi

@@ -8,6 +8,8 @@ export LC_ALL=C.UTF-8
 mkdir run
 version=$(ls zoetrope_*.deb | cut -d_ -f2)
 fail() { echo "$*" >&2; exit 1; }
+# Unlike `grep -q`, reads all of its input: a writer that is still writing would end with SIGPIPE, and fail the pipeline.
+has() { [ "$(grep -c -- "$1")" != 0 ]; }
 
 # All files except logs and caches of package managers.
 files() {
@@ -29,7 +31,7 @@ try_tool() {
 
 # Tests the manual pages and completions below SHARE.
 try_texts() { # SHARE ZSH-FOLDER
-  command -v man >/dev/null && { man -M "$1/man" zoetrope-extract | grep -q -- '--manifest' || fail "no manual page"; }
+  command -v man >/dev/null && { man -M "$1/man" zoetrope-extract | has --manifest || fail "no manual page"; }
   bash --norc -c '. "$1" && complete -p zoetrope' bash "$1/bash-completion/completions/zoetrope" >/dev/null
   if command -v zsh >/dev/null; then
     [ "$(zsh -fc 'fpath+=($1); autoload -U compinit && compinit -D -u && echo $_comps[zoetrope]' zsh "$1/$2")" = _zoetrope ] ||
@@ -37,7 +39,7 @@ try_texts() { # SHARE ZSH-FOLDER
   fi
   if command -v fish >/dev/null; then
     HOME=$PWD/run fish --no-config -c 'source $argv[1]; complete -C "zoetrope conv"' \
-      "$1/fish/vendor_completions.d/zoetrope.fish" | grep -q '^convert' || fail "fish has no completion"
+      "$1/fish/vendor_completions.d/zoetrope.fish" | has '^convert' || fail "fish has no completion"
   fi
 }
 
@@ -56,7 +58,7 @@ if [ -n "${INSTALL:-}" ]; then
   [ "$(command -v zoetrope)" = /usr/bin/zoetrope ] || fail "not installed"
   try_tool
   try_texts /usr/share zsh/vendor-completions
-  man zoetrope | grep -q EXAMPLES || fail "man does not find the page"
+  man zoetrope | has EXAMPLES || fail "man does not find the page"
   # The shells must find the completions by themselves.
   bash --norc -c '. /usr/share/bash-completion/bash_completion
     { _comp_load zoetrope || _completion_loader zoetrope; } 2>/dev/null; complete -p zoetrope' >/dev/null || fail "bash has no completion"
@@ -106,7 +108,7 @@ installed() { find run/venv -ipath '*zoetrope*'; }
 run/venv/bin/pip install -q --no-index --no-deps --disable-pip-version-check ./*.whl
 [ "$(run/venv/bin/python -m zoetrope --version)" = "zoetrope $version" ] || fail "the wheel has another version"
 run/venv/bin/python try-wheel.py "$IMAGES" | diff frames - || fail "the wheel reads something else here"
-installed | grep -q '/licenses/THIRD-PARTY.txt$' || fail "the wheel lacks licences"
+installed | has '/licenses/THIRD-PARTY.txt$' || fail "the wheel lacks licences"
 run/venv/bin/pip uninstall -q -y --disable-pip-version-check zoetrope
 [ -z "$(installed)" ] || fail "the wheel left $(installed)"
 echo "wheel: installs under $(python3 --version), reads $(cut -d' ' -f2- frames | cut -c-60)..., and is removed without a trace"
