@@ -34,9 +34,12 @@ package struct FrameColors {
 
   /// Collects the colours of a frame.
   ///
+  /// - Parameter isCancelled: A function that is polled a few times per million pixels.
   /// - Throws: `unwritable` if the changed pixels have more than 256 colours, or if a pixel of the picture is partly
-  ///   transparent.
-  mutating func collect(_ work: FrameWork) throws(AnimatedImageError) {
+  ///   transparent; `cancelled` once `isCancelled` returns true.
+  mutating func collect(
+    _ work: FrameWork, isCancelled: () -> Bool = { false }
+  ) throws(AnimatedImageError) {
     reset(work.rect.size.area)
     let (rect, hasBase) = (work.rect, work.base != nil)
     let (picture, base) = (work.picture, work.base ?? work.picture)
@@ -47,7 +50,9 @@ package struct FrameColors {
     var ids = self.ids
     self.ids = []
     defer { self.ids = ids }
+    let rows = max(1, GIFFrameSearch.pollArea / max(1, rect.width))
     for y in rect.y..<rect.maxY {
+      if (y - rect.y) % rows == 0 { try GIFFrameSearch.check(isCancelled) }
       let (row, below) = (picture.row(y), base.row(y))
       let end = rect.maxX
       var target = ids.mutableSpan

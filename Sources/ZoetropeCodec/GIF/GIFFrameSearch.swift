@@ -49,7 +49,7 @@ package final class GIFFrameSearch {
   package func code(
     _ work: FrameWork, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [UInt8] {
-    try colors.collect(work)
+    try colors.collect(work, isCancelled: isCancelled)
     filled = nil
     isCleared = work.isCleared
     var best: [UInt8]?
@@ -61,13 +61,13 @@ package final class GIFFrameSearch {
     let tables = tables()
     if work.rect.size.area > 2 * Self.sampleArea {
       for choice in try choices(of: tables, work.rect, isCancelled) {
-        fill(tables[choice.table], number: choice.table)
+        try fill(tables[choice.table], number: choice.table, isCancelled)
         try code(choice.attempt, &best, isCancelled)
       }
     } else {
       for (number, table) in tables.enumerated() {
         var helps = true
-        for attempt in attempts(table, number: number, work.rect)
+        for attempt in try attempts(table, number: number, work.rect, isCancelled)
         where attempt.rule.lookahead < Self.farLookahead || helps {
           let length = best?.count
           try code(attempt, &best, isCancelled)
@@ -77,6 +77,14 @@ package final class GIFFrameSearch {
     }
     guard let best else { throw GIFFrameEncoder.tooManyColors }
     return best
+  }
+
+  /// The number of pixels between two checks for cancellation where a pixel takes a few nanoseconds.
+  static let pollArea = 1 << 18
+
+  static func check(_ isCancelled: () -> Bool) throws(AnimatedImageError) {
+    guard isCancelled() else { return }
+    throw AnimatedImageError(.cancelled, "stopped while compressing a frame", format: .gif)
   }
 
   // MARK: Tables
@@ -189,8 +197,10 @@ package final class GIFFrameSearch {
   }
 
   /// Fills ``drawn`` and ``kept`` for `table` and returns the ways of encoding them.
-  private func attempts(_ table: Table, number: Int, _ rect: PixelRect) -> [Attempt] {
-    fill(table, number: number)
+  private func attempts(
+    _ table: Table, number: Int, _ rect: PixelRect, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> [Attempt] {
+    try fill(table, number: number, isCancelled)
     let drawnGreatest = UInt8(IndexedBlitter.greatestIndex(in: drawn.rawBytes))
     let keptGreatest = UInt8(IndexedBlitter.greatestIndex(in: kept.rawBytes))
     var head: [UInt8] = [0x2c]
@@ -294,14 +304,13 @@ package final class GIFFrameSearch {
     }
     var plain: [Candidate] = []
     for (number, table) in tables.enumerated() {
-      for attempt in attempts(table, number: number, rect) where attempt.rule.lookahead == 0 {
-        plain.append(try candidate(number, attempt))
-      }
+      for attempt in try attempts(table, number: number, rect, isCancelled)
+      where attempt.rule.lookahead == 0 { plain.append(try candidate(number, attempt)) }
     }
     if depth == .estimate { plain = nearest(plain, 1, percent: 0) }
     var found = plain
     for best in plain {
-      fill(tables[best.table], number: best.table)
+      try fill(tables[best.table], number: best.table, isCancelled)
       for lookahead in lookaheads(area).dropFirst() {
         var attempt = best.attempt
         attempt.rule.lookahead = lookahead
@@ -358,7 +367,9 @@ package final class GIFFrameSearch {
   }
 
   /// Fills ``drawn`` and ``kept`` with indices into `table`, the one with this number, unless they are for it already.
-  private func fill(_ table: Table, number: Int) {
+  private func fill(
+    _ table: Table, number: Int, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
     guard filled != number else { return }
     filled = number
     let transparent = table.transparent ?? 0
@@ -377,12 +388,15 @@ package final class GIFFrameSearch {
     let canStay = table.transparent != nil
     var first = drawn.mutableSpan
     var second = kept.mutableSpan
-    for place in ids.indices {
-      let id = ids[place]
-      let index = map[Int(min(id & FrameColors.idMask, none))]
-      let stays = canStay && id & FrameColors.isUnchanged != 0
-      first[place] = index
-      second[place] = stays ? transparent : index
+    for start in stride(from: 0, to: ids.count, by: Self.pollArea) {
+      try Self.check(isCancelled)
+      for place in start..<min(start &+ Self.pollArea, ids.count) {
+        let id = ids[place]
+        let index = map[Int(min(id & FrameColors.idMask, none))]
+        let stays = canStay && id & FrameColors.isUnchanged != 0
+        first[place] = index
+        second[place] = stays ? transparent : index
+      }
     }
   }
 }

@@ -85,9 +85,7 @@ package final class LZWSearch {
     unsafe memset(table.baseAddress, 0, table.byteCount)
     state.start = Int(indices[0])
     while state.place < count {
-      if isCancelled() {
-        throw AnimatedImageError(.cancelled, "stopped while compressing a frame", format: .gif)
-      }
+      try GIFFrameSearch.check(isCancelled)
       if target.count + state.writer.pendingByteCount > end { return (state.wasFull, true) }
       let stop = min(count, state.place + Self.stretch)
       unsafe indices.withUnsafeBytes { first in

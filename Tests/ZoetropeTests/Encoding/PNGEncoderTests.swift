@@ -78,6 +78,18 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
     }
   }
 
+  @Test func `a gradient is small at every effort`() throws {
+    let gradient = Pictures.make(320, 240) { x, y in
+      RGBA(
+        red: UInt8(truncatingIfNeeded: x), green: UInt8(truncatingIfNeeded: y),
+        blue: UInt8((x + y) / 3))
+    }
+    let counts = try [EncodingEffort.fast, .balanced, .small].map {
+      try PNGEncoder(effort: $0).encode(gradient).count
+    }
+    #expect(counts[0] < counts[1] * 3 / 2 && counts[2] <= counts[1], "\(counts)")
+  }
+
   @Test func `part of a picture is written as a picture of its own`() throws {
     let encoder = PNGEncoder(effort: .fast)
     let deep = Pictures.makeDeep(50, 40) { x, y in [UInt16(x * 999), UInt16(y), 3, .max] }

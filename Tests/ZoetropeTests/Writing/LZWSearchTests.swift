@@ -140,4 +140,22 @@ import ZoetropeTestSupport
         limit: .max, to: &bytes, isCancelled: { true })
     }
   }
+
+  @Test func `a large frame is cancelled while its colours are counted and numbered`() throws {
+    let picture = Pictures.make(2048, 1024) { x, y in
+      RGBA(red: UInt8(x & 127), green: y & 64 == 0 ? 0 : 255, blue: 7)
+    }
+    let work = FrameWork(picture: picture, base: nil, rect: PixelRect(picture.size))
+    // There are eight polls for the colours, then eight for the indices.
+    for last in [1, 5, 8, 9, 13, 16] {
+      var polls = 0
+      let error = #expect(throws: AnimatedImageError.self) {
+        try GIFFrameSearch(globalTable: [], depth: .estimate).code(work) {
+          polls += 1
+          return polls == last
+        }
+      }
+      #expect(error?.code == .cancelled && polls == last)
+    }
+  }
 }

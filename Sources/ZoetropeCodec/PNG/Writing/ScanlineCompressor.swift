@@ -68,9 +68,7 @@ final class ScanlineCompressor {
     if isCancelled() {
       throw AnimatedImageError(.cancelled, "stopped while compressing a frame", format: .png)
     }
-    let compressor = try compressors.compressor(level: level)
-    try Self.reserve(&packed, compressor.bound(total))
-    return compressor.compress(lines, range: 0..<total, into: packed)
+    return try compress(total, compressors.compressor(level: level))
   }
 
   /// Compresses ``lines`` into ``packed`` for ``EncodingEffort/fast``, and returns the number of compressed bytes. The
@@ -89,13 +87,15 @@ final class ScanlineCompressor {
       bytesPerPixel: form.bytesPerPixel, line: line, isFiltered: true)
     let filter = form.canFilter ? RowFilter(form: form, width: size.width) : nil
     if filter != nil { try Self.reserve(&self.filtered, total) }
-    var (sampled, unfiltered, byFilter) = (0, 0, 0)
+    let light = try compressors.compressor(level: 1)
+    var (sampled, unfiltered, byFilter, byBoth) = (0, 0, 0, 0)
     for rows in sample(size, line: line, bandBytes: 8 << 10, leastRows: 2) {
       let range = rows.lowerBound * line..<rows.upperBound * line
       sampled += range.count
       unfiltered += deflater.compress(lines, range: range, form: plain, into: packed)
       guard let filter else { continue }
       filter.filter(lines, rows: rows, into: self.filtered, fixed: 4)
+      byBoth += light.compress(self.filtered, range: range, into: packed)
       byFilter += deflater.compress(self.filtered, range: range, form: filtered, into: packed)
     }
     // If the sample was the whole picture, ``packed`` already contains the result, because the filtered pixels were
@@ -104,17 +104,24 @@ final class ScanlineCompressor {
     // its size or less. Measured for 199 pictures of 87 animations from sources other than these drawings: the files
     // have the same size with any limit from 1/8 to 1/20, and are larger without a limit.
     if let filter, byFilter < unfiltered, unfiltered > sampled / 20 {
-      if sampled == total { return byFilter }
+      // The filtered lines of a gradient repeat a few pixels, which only libdeflate finds.
+      let hasRepetitions = byBoth < byFilter / 2
+      if sampled == total, !hasRepetitions { return byFilter }
       filter.filter(lines, rows: 0..<size.height, into: lines, fixed: 4)
+      if hasRepetitions { return try compress(total, light) }
       return deflater.compress(lines, range: 0..<total, form: filtered, into: packed)
     }
-    if unfiltered > sampled / 4 {
-      let compressor = try compressors.compressor(level: 1)
-      try Self.reserve(&packed, compressor.bound(total))
-      return compressor.compress(lines, range: 0..<total, into: packed)
-    }
+    if unfiltered > sampled / 4 { return try compress(total, light) }
     if filter == nil, sampled == total { return unfiltered }
     return deflater.compress(lines, range: 0..<total, form: plain, into: packed)
+  }
+
+  /// Compresses the first `total` bytes of ``lines`` into ``packed``, and returns the number of compressed bytes.
+  private func compress(
+    _ total: Int, _ compressor: ZlibCompressor
+  ) throws(AnimatedImageError) -> Int {
+    try Self.reserve(&packed, compressor.bound(total))
+    return compressor.compress(lines, range: 0..<total, into: packed)
   }
 
   /// Returns the ranges of the sampled rows: up to three bands, spread over the picture.
