@@ -39,7 +39,7 @@ package struct CommandFailure: Error, Hashable {
     case .truncated, .malformed: status = damage == .strict ? .damaged : .undecodable
     default: status = .undecodable
     }
-    // The size of an output is not one of the limits that make a file unsafe to open.
+    // A limit on the size of an output says nothing about the input, unlike the limits for opening a file.
     code = status == .budget ? "overBudget" : error.code.name
     message = error.limit?.description ?? error.detail
     if error.limit?.kind.isFixed == false { message += "; --limits none removes the limits" }
