@@ -24,6 +24,17 @@ try_tool() {
   zoetrope extract sample.gif -o run/frames --quiet
   [ "$(ls run/frames | wc -l)" = "$(zoetrope info sample.gif --format '{frames}')" ] || fail "frames are missing"
   rm -r run/frames
+  # Neither command loses a pixel, a frame or a delay of this file.
+  zoetrope convert sample.gif -o run/converted.png --quiet
+  zoetrope optimize sample.gif -o run/optimized.gif --quiet
+  local file facts='{width}x{height} {frames} {duration_ms} {plays}'
+  for file in run/converted.png run/optimized.gif; do
+    zoetrope extract $file --format rgba -o - | sha256sum | cmp - pixels
+    [ "$(zoetrope info $file --format "$facts")" = "$(zoetrope info sample.gif --format "$facts")" ] ||
+      fail "$file has other frames, delays or plays"
+  done
+  [ "$(wc -c <run/optimized.gif)" -lt "$(wc -c <sample.gif)" ] || fail "optimize makes nothing smaller"
+  rm run/converted.png run/optimized.gif
   local status=0
   zoetrope extract sample.c -o run/frames 2>/dev/null || status=$?
   [ $status = 3 ] || fail "status $status for what is no image"
