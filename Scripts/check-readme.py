@@ -16,7 +16,7 @@ A command with the comment `# status N` has to exit with N, all others with 0.
 import argparse, os, re, shutil, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-REASONS = ("needs a terminal", "needs the network", "CI runs it by itself")
+REASONS = ("needs a terminal", "needs the network", "needs a release", "CI runs it by itself")
 
 
 def blocks(text):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # try-dist.sh FOLDER: the part of test-dist.sh that runs without Swift. FOLDER has the files of a release and the
-# expected results. With INSTALL=1, the package is installed and removed, otherwise only unpacked.
+# expected results. With INSTALL=1, the package and the archives are installed and removed, otherwise only unpacked.
 set -euo pipefail
 cd "$1"
 export LC_ALL=C.UTF-8
@@ -54,13 +54,37 @@ try_texts() { # SHARE ZSH-FOLDER
   fi
 }
 
-prefix=$PWD/run/prefix
-mkdir "$prefix"
-tar -xzf "zoetrope-$version"-linux-*.tar.gz --strip-components=1 -C "$prefix"
+# Unpacks ARCHIVE to $prefix: /usr/local with INSTALL=1, otherwise FOLDER.
+unpack() { # ARCHIVE FOLDER
+  prefix=$2
+  if [ -n "${INSTALL:-}" ]; then
+    prefix=/usr/local
+    # Some folders are empty before, such as /usr/local/bin. Removing an archive would delete these, too.
+    find $prefix -type d -empty -exec touch {}/kept \;
+    files >run/before
+  else
+    mkdir "$prefix"
+  fi
+  tar -xzf "$1" --strip-components=1 -C "$prefix"
+}
+
+# With INSTALL=1, removes the files of ARCHIVE with README's command, which fails for folders that others use.
+remove() { # ARCHIVE
+  [ -n "${INSTALL:-}" ] || return 0
+  tar -tzf "$1" --strip-components=1 --show-transformed-names | tac | (cd "$prefix" && xargs rm -d) 2>run/others || :
+  files >run/after
+  diff run/before run/after || fail "the archive left traces"
+  find "$prefix" -name kept -empty -delete
+  removed=", and is removed without a trace"
+}
+
+archive=$(echo "zoetrope-$version"-linux-*.tar.gz)
+[ "$(tar -tzf "$archive" | cut -d/ -f2 | sort -u | xargs)" = "bin share" ] || fail "the archive has other folders"
+unpack "$archive" "$PWD/run/prefix"
 (PATH=$prefix/bin:$PATH && try_tool)
 try_texts "$prefix/share" zsh/site-functions
-[ "$(cd "$prefix" && echo *)" = "bin share" ] || fail "the archive has other folders"
-echo "tar archive: runs"
+remove "$archive"
+echo "tar archive: runs${removed:-}"
 
 [ -z "$(dpkg-deb -f zoetrope_*.deb Depends)" ] || fail "the package depends on others"
 if [ -n "${INSTALL:-}" ]; then
@@ -87,16 +111,19 @@ else
   echo "package: runs when unpacked"
 fi
 
-prefix=$PWD/run/c
-mkdir "$prefix"
-tar -xzf libzoetrope-*.tar.gz --strip-components=1 -C "$prefix"
+archive=$(echo libzoetrope-*.tar.gz)
+unpack "$archive" "$PWD/run/c"
+if [ -n "${INSTALL:-}" ]; then
+  ldconfig
+else
+  export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
+fi
 expect_sample() {
   [ "$("$1" sample.gif)" = "8 frames of 224x224" ] || fail "the C program of the documentation prints something else"
 }
-export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 [ "$(pkg-config --modversion zoetrope)" = "$version" ] || fail "pkg-config names another version"
 cc -std=c11 -Wall -Wextra -Werror sample.c -o run/sample $(pkg-config --cflags --libs zoetrope)
-LD_LIBRARY_PATH=$prefix/lib expect_sample run/sample
+expect_sample run/sample
 echo "C library: compiles and runs with pkg-config"
 if command -v cmake >/dev/null; then
   mkdir run/cmake
@@ -112,6 +139,8 @@ END
   expect_sample run/cmake/build/sample
   echo "C library: compiles and runs with CMake"
 fi
+remove "$archive"
+[ -z "${INSTALL:-}" ] || { ldconfig && echo "C library: is removed without a trace"; }
 
 python3 -m venv run/venv
 # Ignore bytecode that pip may write.
