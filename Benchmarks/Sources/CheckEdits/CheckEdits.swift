@@ -6,7 +6,8 @@ import ZoetropeFrames
 import ZoetropeTestSupport
 import ZoetropeWriting
 
-/// Cuts files at each of their first fifty frames, edits them in other ways, and compares every result with the source.
+/// Cuts files at each of their first fifty frames and at ten random later ones, edits them in other ways, and compares
+/// every result with the source.
 ///
 ///     check-edits FILE...                  every kind of edit of every file; fails if a picture or a byte is wrong
 ///     check-edits cut FILE FRAME OUT       keeps the frames from FRAME on
@@ -87,7 +88,7 @@ enum CheckEdits {
       guard var comparison = try? EditComparison(bytes) else { continue }
       tally.files += 1
       let count = comparison.frames.count
-      for place in 0..<min(count, 50) {
+      for place in cutPlaces(count) {
         cut(&comparison, place..<count, path, bytes.count, &tally)
         cut(&comparison, 0..<place + 1, path, bytes.count, &tally)
       }
@@ -112,6 +113,16 @@ enum CheckEdits {
         + "\(tally.refused) refused, \(tally.large) too large (at most \(tally.worst)), \(tally.failures) wrong"
     )
     if tally.failures > 0 { fatalError("\(tally.failures) wrong") }
+  }
+
+  /// The frames at which an animation of `count` frames is cut: the first 50, and ten random ones beyond them. The
+  /// random frames are the same in every run.
+  private static func cutPlaces(_ count: Int) -> [Int] {
+    var places = Array(0..<min(count, 50))
+    guard count > 50 else { return places }
+    var random = SplitMix64(seed: 1)
+    places += (0..<10).map { _ in Int.random(in: 50..<count, using: &random) }
+    return places
   }
 
   @discardableResult
