@@ -31,20 +31,31 @@ public func fuzzCompressor(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
   indices = Array(indices.prefix(65_535))
   let others = alternatives(to: indices, mask: mask, seed: seed)
   do {
-    var size = codeSize(for: indices, spareBits)
-    var bytes = header(width: indices.count)
-    try LZWCompressor().append(indices.rawBytes, minimumCodeSize: size, to: &bytes)
-    try check(bytes, indices, indices)
-    size = max(size, codeSize(for: others, spareBits))
-    bytes = header(width: indices.count)
-    let result = try LZWSearch().append(
-      indices.rawBytes, or: others.rawBytes, minimumCodeSize: size, rule, limit: .max, to: &bytes)
-    FuzzBytes.require(!result.isTooLong, "too long without a limit")
-    try check(bytes, indices, others)
+    let size = codeSize(for: indices, spareBits)
+    try check(compressed(indices, size), indices, indices)
+    let found = try searched(
+      indices, others, max(size, codeSize(for: others, spareBits)), rule)
+    try check(found, indices, others)
   } catch {
     fatalError("\(error)")
   }
   return 0
+}
+
+private func compressed(_ indices: [UInt8], _ size: Int) throws(AnimatedImageError) -> [UInt8] {
+  var bytes = header(width: indices.count)
+  try LZWCompressor().append(indices.rawBytes, minimumCodeSize: size, to: &bytes)
+  return bytes
+}
+
+private func searched(
+  _ indices: [UInt8], _ others: [UInt8], _ size: Int, _ rule: LZWSearch.Rule
+) throws(AnimatedImageError) -> [UInt8] {
+  var bytes = header(width: indices.count)
+  let result = try LZWSearch().append(
+    indices.rawBytes, or: others.rawBytes, minimumCodeSize: size, rule, limit: .max, to: &bytes)
+  FuzzBytes.require(!result.isTooLong, "too long without a limit")
+  return bytes
 }
 
 /// Second indices for the pixels of `indices`: about one in four differs from the first, or none if `seed` is even.

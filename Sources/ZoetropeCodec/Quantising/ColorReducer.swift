@@ -221,6 +221,7 @@ package struct ColorReducer: Sendable {
   private mutating func redrawn(
     _ picture: Bitmap, from before: Bitmap? = nil, on canvas: Bitmap? = nil, area: PixelRect
   ) throws(AnimatedImageError) -> Bitmap {
+    let isForOthers = common != nil
     // The mapper is moved out of `self`, so that changing it does not copy its cells.
     var common =
       if let common = common.take() { common } else {
@@ -235,15 +236,17 @@ package struct ColorReducer: Sendable {
       if otherError.mean * 3 < error.mean * 2 {
         (result, error) = (other, otherError)
         scene = current
-      } else {
+      } else if error.mean <= max(3 * (expected ?? 0) / 2, error.tolerable) {
+        // Back to the common palette, which costs no bytes. If neither suits, another one is computed below.
         expected = error.mean
       }
     }
-    guard let expected else {
-      expected = error.mean
+    // The first picture may be far from a palette that was computed from a survey of all pictures, too.
+    let isExpected = error.mean <= max(2 * (expected ?? 0), error.tolerable)
+    guard !isExpected, expected != nil || isForOthers else {
+      if expected == nil { expected = error.mean }
       return result
     }
-    guard error.mean > max(2 * expected, error.tolerable) else { return result }
     var fresh = try palette(for: picture, from: before, in: area)
     let (other, otherError) = try draw(picture, from: before, on: canvas, area, &fresh)
     if otherError.mean * 2 < error.mean {

@@ -76,6 +76,22 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `a film whose colours drift is as close with a survey as without one`() throws {
+    // Together, the pictures have far more colours than each of them.
+    let film = (0..<12).map { step in
+      Pictures.make(80, 60) { x, y in
+        RGBA(
+          red: UInt8((x * 4 + 8 * step) & 255), green: UInt8((y * 4 + 5 * step) & 255),
+          blue: UInt8((x + y) * 4 / 3 & 255))
+      }
+    }
+    let errors = try [false, true].map { hasSurvey in
+      let (bytes, _) = try Self.write(film, { $0.dithering = .none }, hasSurvey: hasSurvey)
+      return zip(try Self.pictures(bytes), film).reduce(0) { $0 + Self.error($1.0, $1.1) }
+    }
+    #expect(errors[1] < errors[0] * 4 / 3, "\(errors)")
+  }
+
   @Test(arguments: [200, 255, 256]) func `colours that fit are kept`(count: Int) throws {
     let film = (0..<3).map { step in
       Pictures.make(20, 20) { x, y in
