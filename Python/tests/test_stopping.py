@@ -206,10 +206,11 @@ def test_a_second_ctrl_c_does_not_cancel_an_animation_for_good(fixtures, monkeyp
     with monkeypatch.context() as patch:
         patch.setattr(_opened, "_lib", Library())
         timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            until_it_ends(lambda: animation.read(size=(500, 500), format="L", filter="lanczos"))
+        # Ctrl-C may also arrive between two calls of the library, and then cancels nothing.
+        while not animation._was_interrupted:
+            with pytest.raises(KeyboardInterrupt):
+                until_it_ends(lambda: animation.read(size=(500, 500), format="L", filter="lanczos"))
     timer.join()
-    assert animation._was_interrupted
     animation._area = area
     # A call that writes to a device is not repeated.
     assert animation.convert(os.devnull, format="gif").frame_count == len(animation)
