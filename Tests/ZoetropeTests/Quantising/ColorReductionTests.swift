@@ -76,7 +76,9 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `a film whose colours drift is as close with a survey as without one`() throws {
+  @Test(.computes) func `a film whose colours drift is as close with a survey as without one`()
+    throws
+  {
     // Together, the pictures have far more colours than each of them.
     let film = (0..<12).map { step in
       Pictures.make(80, 60) { x, y in
@@ -326,7 +328,7 @@ import ZoetropeTestSupport
 
   // MARK: Anything
 
-  @Test(arguments: 0..<150 as Range<UInt64>)
+  @Test(.computes, arguments: 0..<150 as Range<UInt64>)
   func `every film becomes a GIF, exactly if its colours fit`(seed: UInt64) throws {
     let film = RandomFilm(seed: seed)
     for colors in [ColorPolicy.automatic, .limited(to: 5)] {
