@@ -182,7 +182,7 @@ extension zoetrope_writer_options {
   func uploadPreset() throws(AnimatedImageError) -> UploadPreset? {
     let name = try text(preset, "preset")
     if name.isEmpty { return nil }
-    if let preset = UploadPreset.all.first(where: { $0.name == name }) { return preset }
+    if let preset = UploadPreset(named: name) { return preset }
     if let other = UploadPreset.others.first(where: { name.hasPrefix($0.key) }) {
       throw AnimatedImageError(
         .parameter,

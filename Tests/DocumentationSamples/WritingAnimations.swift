@@ -54,6 +54,8 @@ func samplesOfWritingAnimations(
   let cut = AnimationEdit.time(.seconds(1)..<(.seconds(3)))
   try await image.write([cut], to: FileSink("mail.gif"), options: EditOptions(budget: budget))
 
+  try await image.write(for: .discordEmoji, to: FileSink("emoji.gif"))
+
   for try await chunk in image.reencoded() {
     try await response.write(chunk)
   }

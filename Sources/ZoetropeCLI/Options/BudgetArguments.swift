@@ -54,7 +54,7 @@ struct SiteArgument: ExpressibleByArgument, Hashable {
 
   init?(argument: String) {
     name = argument
-    preset = UploadPreset.all.first { $0.name == argument }
+    preset = UploadPreset(named: argument)
   }
 
   static var allValueStrings: [String] { UploadPreset.all.map(\.name) }

@@ -1,10 +1,12 @@
 /// The limits that a site or app sets for an emoji or sticker.
 ///
-/// Every limit in ``all`` was read in the preset's ``source``, or in a copy of it, on the preset's ``date``. Limits
+/// ``AnimatedImage/write(_:for:to:options:progress:)`` writes a file that meets a preset.
+///
+/// Every limit of a preset was read in the preset's ``source``, or in a copy of it, on the preset's ``date``. Limits
 /// that could not be read there are left out, and so are presets without any known limit. Where a source says KB, the
 /// smaller reading of 1,000 bytes is assumed. Slack documents no picture size: 128x128 is the advice of other sites,
 /// not a documented limit.
-package struct UploadPreset: Sendable, Hashable {
+public struct UploadPreset: Sendable, Hashable {
   /// The size that pictures must have, given as width and height.
   package enum Size: Sendable, Hashable {
     case exactly(Int, Int)
@@ -14,12 +16,15 @@ package struct UploadPreset: Sendable, Hashable {
     case touching(Int, Int)
   }
 
-  package let name: String
-  /// A short description for the tool's help text.
-  package let summary: String
-  package var formats: [AnimationFormat]
-  package var size: Size
-  package var byteLimit: Int
+  /// The name of the preset, such as `slack-emoji`, as the tool's option `--for` takes it.
+  public let name: String
+  /// The limits in a few words.
+  public let summary: String
+  /// The allowed formats. The first is preferred.
+  public let formats: [AnimationFormat]
+  package let size: Size
+  /// The maximum size of the file in bytes.
+  public let byteLimit: Int
   package var frames: ClosedRange<Int>? = nil
   /// The maximum duration of one play, in seconds.
   package var seconds: Int? = nil
@@ -29,59 +34,81 @@ package struct UploadPreset: Sendable, Hashable {
   /// Whether an APNG has to store RGBA, because iOS shows only a still picture of an APNG with a palette (Signal-iOS
   /// issue 4611).
   package var needsRGBA = false
-  /// The official source of the limits, and the date on which the preset was last compared with it.
-  package let source: String
-  package let date: String
+  /// The official source of the limits, which begins with a web address.
+  public let source: String
+  /// The date on which the preset was last compared with its source, as in `2026-11-26`.
+  public let date: String
+}
 
-  package static let all = [
-    UploadPreset(
-      name: "slack-emoji", summary: "GIF, 128x128, 128 kB, 50 frames", formats: [.gif],
-      size: .within(128, 128), byteLimit: 128_000, frames: 1...50,
-      source:
-        "https://slack.com/help/articles/206870177-Add-custom-emoji-and-aliases-to-your-workspace",
-      date: "2026-11-26"),
-    UploadPreset(
-      name: "discord-emoji", summary: "GIF, 128x128, 256 kB", formats: [.gif],
-      size: .within(128, 128), byteLimit: 256_000,
-      source: "https://docs.discord.com/developers/resources/emoji", date: "2026-11-26"),
-    UploadPreset(
-      name: "discord-sticker", summary: "APNG or GIF, 320x320, 512 kB, 5 s",
-      formats: [.apng, .gif],
-      size: .exactly(320, 320), byteLimit: 512_000, seconds: 5,
-      source: "https://docs.discord.com/developers/resources/sticker#create-guild-sticker",
-      date: "2026-11-26"),
-    UploadPreset(
-      name: "signal-sticker", summary: "APNG, 512x512, 300 KiB", formats: [.apng],
-      size: .exactly(512, 512), byteLimit: 300 * 1024, playCount: .indefinite, needsRGBA: true,
-      source: "https://github.com/signalapp/Signal-Desktop (sticker-creator)", date: "2026-11-26"),
-    UploadPreset(
-      name: "line-sticker", summary: "APNG, 320x270, 300 kB, 5 to 20 frames, 4 s",
-      formats: [.apng], size: .touching(320, 270), byteLimit: 300_000, frames: 5...20, seconds: 4,
-      plays: 1...4, needsRGBA: true,
-      source: "https://creator.line.me/en/guideline/animationsticker/", date: "2026-11-26"),
-    UploadPreset(
-      name: "imessage-small", summary: "APNG or GIF, 300x300, 500 kB", formats: [.apng, .gif],
-      size: .exactly(300, 300), byteLimit: 499_999, needsRGBA: true,
-      source: "https://developer.apple.com/documentation/messages/msstickersize/small",
-      date: "2026-11-26"),
-    UploadPreset(
-      name: "imessage-medium", summary: "APNG or GIF, 408x408, 500 kB", formats: [.apng, .gif],
-      size: .exactly(408, 408), byteLimit: 499_999, needsRGBA: true,
-      source: "https://developer.apple.com/documentation/messages/msstickersize/regular",
-      date: "2026-11-26"),
-    UploadPreset(
-      name: "imessage-large", summary: "APNG or GIF, 618x618, 500 kB", formats: [.apng, .gif],
-      size: .exactly(618, 618), byteLimit: 499_999, needsRGBA: true,
-      source: "https://developer.apple.com/documentation/messages/msstickersize/large",
-      date: "2026-11-26"),
-    UploadPreset(
-      name: "twitch-emote", summary: "GIF, 112x112, 1 MB, 60 frames", formats: [.gif],
-      size: .exactly(112, 112), byteLimit: 1_000_000, frames: 1...60,
-      source: "https://help.twitch.tv/s/article/subscriber-emote-guide", date: "2026-11-26"),
+extension UploadPreset {
+  /// An emoji of Slack.
+  public static let slackEmoji = UploadPreset(
+    name: "slack-emoji", summary: "GIF, 128x128, 128 kB, 50 frames", formats: [.gif],
+    size: .within(128, 128), byteLimit: 128_000, frames: 1...50,
+    source:
+      "https://slack.com/help/articles/206870177-Add-custom-emoji-and-aliases-to-your-workspace",
+    date: "2026-11-26")
+  /// An emoji of Discord.
+  public static let discordEmoji = UploadPreset(
+    name: "discord-emoji", summary: "GIF, 128x128, 256 kB", formats: [.gif],
+    size: .within(128, 128), byteLimit: 256_000,
+    source: "https://docs.discord.com/developers/resources/emoji", date: "2026-11-26")
+  /// A sticker of Discord.
+  public static let discordSticker = UploadPreset(
+    name: "discord-sticker", summary: "APNG or GIF, 320x320, 512 kB, 5 s",
+    formats: [.apng, .gif],
+    size: .exactly(320, 320), byteLimit: 512_000, seconds: 5,
+    source: "https://docs.discord.com/developers/resources/sticker#create-guild-sticker",
+    date: "2026-11-26")
+  /// A sticker of Signal.
+  public static let signalSticker = UploadPreset(
+    name: "signal-sticker", summary: "APNG, 512x512, 300 KiB", formats: [.apng],
+    size: .exactly(512, 512), byteLimit: 300 * 1024, playCount: .indefinite, needsRGBA: true,
+    source: "https://github.com/signalapp/Signal-Desktop (sticker-creator)", date: "2026-11-26")
+  /// An animated sticker of LINE.
+  public static let lineSticker = UploadPreset(
+    name: "line-sticker", summary: "APNG, 320x270, 300 kB, 5 to 20 frames, 4 s",
+    formats: [.apng], size: .touching(320, 270), byteLimit: 300_000, frames: 5...20, seconds: 4,
+    plays: 1...4, needsRGBA: true,
+    source: "https://creator.line.me/en/guideline/animationsticker/", date: "2026-11-26")
+  /// A small sticker of iMessage.
+  public static let imessageSmall = UploadPreset(
+    name: "imessage-small", summary: "APNG or GIF, 300x300, 500 kB", formats: [.apng, .gif],
+    size: .exactly(300, 300), byteLimit: 499_999, needsRGBA: true,
+    source: "https://developer.apple.com/documentation/messages/msstickersize/small",
+    date: "2026-11-26")
+  /// A sticker of iMessage in the regular size.
+  public static let imessageMedium = UploadPreset(
+    name: "imessage-medium", summary: "APNG or GIF, 408x408, 500 kB", formats: [.apng, .gif],
+    size: .exactly(408, 408), byteLimit: 499_999, needsRGBA: true,
+    source: "https://developer.apple.com/documentation/messages/msstickersize/regular",
+    date: "2026-11-26")
+  /// A large sticker of iMessage.
+  public static let imessageLarge = UploadPreset(
+    name: "imessage-large", summary: "APNG or GIF, 618x618, 500 kB", formats: [.apng, .gif],
+    size: .exactly(618, 618), byteLimit: 499_999, needsRGBA: true,
+    source: "https://developer.apple.com/documentation/messages/msstickersize/large",
+    date: "2026-11-26")
+  /// An animated emote of Twitch.
+  public static let twitchEmote = UploadPreset(
+    name: "twitch-emote", summary: "GIF, 112x112, 1 MB, 60 frames", formats: [.gif],
+    size: .exactly(112, 112), byteLimit: 1_000_000, frames: 1...60,
+    source: "https://help.twitch.tv/s/article/subscriber-emote-guide", date: "2026-11-26")
+
+  /// All presets.
+  public static let all: [UploadPreset] = [
+    slackEmoji, discordEmoji, discordSticker, signalSticker, lineSticker, imessageSmall,
+    imessageMedium, imessageLarge, twitchEmote,
   ]
 
   /// Sites without a preset, and the format that each of them accepts instead of GIF and APNG.
   package static let others = ["telegram": "WebM", "whatsapp": "WebP"]
+
+  /// Returns the preset with this ``name``, or nil if there is none.
+  public init?(named name: String) {
+    guard let preset = Self.all.first(where: { $0.name == name }) else { return nil }
+    self = preset
+  }
 }
 
 extension UploadPreset {
@@ -243,5 +270,27 @@ extension UploadPreset {
 
   private func refusal(_ detail: String, _ limit: LimitExcess) -> AnimatedImageError {
     AnimatedImageError(.limitExceeded, "\(detail) for \(name)", limit: limit)
+  }
+}
+
+extension AnimatedImage {
+  /// Searches for the mildest settings whose file meets `preset`, on the calling thread. If `options` have no format
+  /// and the preset does not allow that of the image, the file has the preset's first format.
+  ///
+  /// - Throws: the errors of ``UploadPreset/apply(to:_:of:)`` and of the search for a byte budget.
+  func fitted(
+    _ edits: [AnimationEdit], _ options: EditOptions, to preset: UploadPreset,
+    isCancelled: @escaping @Sendable () -> Bool, progress: (WritingProgress) -> Void
+  ) throws(AnimatedImageError) -> BudgetedAnimation {
+    var (edits, options) = (edits, options)
+    if options.format == nil, !preset.formats.contains(format.outputFormat) {
+      options.format = preset.formats.first
+    }
+    _ = try preset.apply(to: &edits, &options, of: self)
+    let found = try fitted(
+      edits, options, to: options.budget ?? ByteBudget(byteLimit: preset.byteLimit),
+      isCancelled: isCancelled, progress: progress)
+    try preset.check(found.plan.canvasSize, frameCount: found.plan.frames.count)
+    return found
   }
 }

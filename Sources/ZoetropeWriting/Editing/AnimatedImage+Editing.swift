@@ -64,6 +64,40 @@ extension AnimatedImage {
       return try found.write(to: sink, isCancelled: isCancelled, progress: progress)
     }
   }
+
+  /// Writes the animation with `edits` to `sink` so that the file meets the limits of `preset`.
+  ///
+  /// After the edits, pictures are scaled, frames are dropped at equal intervals, and the number of plays is set, as
+  /// far as the preset requires it. Then the mildest settings are searched for with which the file is small enough, as
+  /// with a ``ByteBudget``. Pictures are not cropped, and the animation is not cut. Memory use is a few canvases and the
+  /// output.
+  ///
+  /// - Parameters:
+  ///   - edits: The edits, which are applied in order. Default: none. Pictures that an edit scales are not scaled again.
+  ///   - preset: The limits.
+  ///   - sink: The destination. The sink is finished if writing succeeds, and abandoned if this method throws.
+  ///   - options: As for ``write(_:to:options:progress:)``. If ``EditOptions/format`` is nil and the preset does not
+  ///     allow the format of the source, the file has the first of the preset's formats. A ``EditOptions/budget`` may
+  ///     set a lower limit and exclude changes.
+  ///   - progress: A closure that is called after each frame of each attempt, on a thread of the library.
+  /// - Returns: What was written. ``WrittenAnimation/concessions`` does not count what the preset requires.
+  /// - Throws: `limitExceeded` if the preset cannot be met, with the limit and, if the file would be too large, the
+  ///   smallest size that was found; `parameter` if the preset does not allow the format or the number of plays that
+  ///   was chosen; the errors of ``write(_:to:options:progress:)``.
+  @discardableResult
+  public func write(
+    _ edits: [AnimationEdit] = [], for preset: UploadPreset, to sink: some AnimationSink,
+    options: EditOptions = .init(),
+    progress: @escaping @Sendable (WritingProgress) -> Void = { _ in }
+  ) async throws(AnimatedImageError) -> WrittenAnimation {
+    try await onOwnThread(for: sink) { (flag) throws(AnimatedImageError) in
+      let isCancelled: @Sendable () -> Bool = { flag.isRaised }
+      let found = try sink.orAbandon { () throws(AnimatedImageError) in
+        try fitted(edits, options, to: preset, isCancelled: isCancelled, progress: progress)
+      }
+      return try found.write(to: sink, isCancelled: isCancelled, progress: progress)
+    }
+  }
 }
 
 extension EditPlan {

@@ -53,6 +53,51 @@ import ZoetropeTestSupport
     #expect(try AnimatedImage(bytes: sink.bytes).metadata == AnimationMetadata())
   }
 
+  @Test(.computes, arguments: [AnimationFormat.gif, .apng])
+  func `a file meets an upload preset, whatever the format of the source`(
+    format: AnimationFormat
+  ) async throws {
+    let film = (0..<60).map { time in
+      Pictures.make(32, 32) { x, _ in
+        x == time % 32 ? .black : RGBA(red: 250, green: 240, blue: 20)
+      }
+    }
+    let image = try AnimatedImage(
+      bytes: try ToleranceTests.write(
+        film, AnimationWriterOptions(format: format, identicalFrames: .keep)))
+    let (small, large) = (MemorySink(), MemorySink())
+    let written = try await image.write(for: .slackEmoji, to: small)
+    let emoji = try AnimatedImage(bytes: small.bytes)
+    #expect(emoji.format == .gif && emoji.frames.count == 50 && written.frameCount == 50)
+    #expect(emoji.duration() == image.duration())
+    #expect(written.byteCount == small.bytes.count)
+    #expect(written.byteCount <= UploadPreset.slackEmoji.byteLimit)
+    try await image.write([.frames(0..<2)], for: .signalSticker, to: large)
+    let sticker = try AnimatedImage(bytes: large.bytes)
+    #expect(sticker.format == .apng && sticker.frames.count == 2)
+    #expect(sticker.canvasSize == PixelSize(width: 512, height: 512))
+    // The colour type of RGBA.
+    #expect(large.bytes[25] == 6)
+    let wrongFormat = await #expect(throws: AnimatedImageError.self) {
+      try await image.write(
+        for: .slackEmoji, to: MemorySink(), options: EditOptions(format: .apng))
+    }
+    #expect(wrongFormat?.code == .parameter)
+    let tooLarge = await #expect(throws: AnimatedImageError.self) {
+      try await image.write(
+        [.resize(TargetSize(width: 200))], for: .slackEmoji, to: MemorySink())
+    }
+    #expect(tooLarge?.limit?.kind == .outputSides)
+  }
+
+  @Test func `presets have names, sources and dates`() {
+    for preset in UploadPreset.all {
+      #expect(UploadPreset(named: preset.name) == preset)
+      #expect(preset.source.hasPrefix("https://") && preset.date.hasPrefix("20"))
+    }
+    #expect(UploadPreset(named: "telegram") == nil)
+  }
+
   @Test(.computes) func `pinned properties stay, and nothing is written if nothing fits`()
     async throws
   {

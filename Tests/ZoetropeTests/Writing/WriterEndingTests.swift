@@ -170,7 +170,7 @@ import ZoetropeTestSupport
 
   /// Every call that writes an image to a sink.
   enum Call: CaseIterable {
-    case copying, rewriting, shrinking, planned, budget, writer, optimize
+    case copying, rewriting, shrinking, planned, budget, preset, writer, optimize
 
     func run(_ image: AnimatedImage, _ sink: some AnimationSink) async throws {
       let half = AnimationEdit.resize(TargetSize(width: 15, height: 10))
@@ -182,6 +182,7 @@ import ZoetropeTestSupport
       case .budget:
         try await image.write(
           [], to: sink, options: EditOptions(budget: ByteBudget(byteLimit: 100_000)))
+      case .preset: try await image.write(for: .slackEmoji, to: sink)
       case .writer: try await image.reencode(to: sink)
       case .optimize: try await image.optimize(to: sink)
       }
