@@ -56,7 +56,7 @@ check-batch: build ## extracts a tree of mixed files, and checks progress, summa
 	Scripts/check-batch.py $(BUILD)/debug/zoetrope $(if $(findstring command,$(origin FILES)),$(FILES),500)
 
 .PHONY: figures recording check-readme
-figures: ## writes README's figures and chart from Benchmarks/RESULTS.md
+figures: ## writes README's figures and chart from Benchmarks/RESULTS.md and WRITING.md
 	python3 Benchmarks/figures.py
 
 recording: release ## records the player in a terminal under Xvfb, for README

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the figures of README.md and their plot, figures.svg, from RESULTS.md.
+"""Writes the figures of README.md from RESULTS.md and WRITING.md, and their plot, figures.svg, from RESULTS.md.
 
   figures.py [--check]
 
---check writes nothing, and fails if either differs from what RESULTS.md gives.
+--check writes nothing, and fails if README.md or figures.svg differs from what the results give.
 """
-import os, re, sys
+import math, os, re, sys
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 README = os.path.join(FOLDER, "..", "README.md")
@@ -54,7 +54,49 @@ def lateness(text):
     return row("frames handed over: late by"), row("`clock_nanosleep`, same run: late by")
 
 
-def table(text):
+def geometric_mean(values):
+    values = list(values)
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def optimizing(text):
+    """The number of optimized files, and gifsicle's time, processor time and bytes in times of ours."""
+    rows = [cells(line) for line in section(text, "`optimize` beside `gifsicle -O3`") if line.startswith("|")]
+    mean = next(row for row in rows if row[0] == "geometric mean")
+    files = [row for row in rows[2:] if row is not mean]
+    # The table has the ratios of bytes the other way round.
+    return len(files), mean[3].strip("*"), mean[4].strip("*"), 1 / geometric_mean(float(row[5]) for row in files)
+
+
+def scaling(text):
+    """The number of files scaled, and the geometric means of each peer's seconds and bytes in times of ours."""
+    rows = [cells(line) for line in section(text, "Scaling to half") if line.startswith("|")][2:]
+    programs, file = {}, None
+    for row in rows:
+        file = row[0] or file
+        programs.setdefault(row[1], {})[file] = float(row[4]), int(row[2].replace(",", ""))
+    ours = programs.pop("zoetrope")
+    # The peers as they scale by default.
+    programs.pop("ffmpeg bayer")
+
+    def mean(of, index):
+        return geometric_mean(of[file][index] / ours[file][index] for file in ours)
+    return len(ours), [(name, mean(of, 0), mean(of, 1)) for name, of in programs.items()]
+
+
+def writing(text):
+    """The lines of README about writing."""
+    files, time, processor, size = optimizing(text)
+    yield (f"| `optimize`, {files} GIFs, two cores | 1 | gifsicle -O3 {time} × the time, {processor} × the processor time, "
+           f"{size:.2f} × the bytes | `Benchmarks/compare_optimizers.py` |")
+    files, peers = scaling(text)
+    for index, unit in [(1, "time"), (2, "bytes")]:
+        others = ", ".join(f"{peer[0]} {peer[index]:.1f} ×" for peer in peers)
+        yield (f"| `convert --size 50%`, {files} GIFs, two cores: {unit} | 1 | {others} the {unit} "
+               "| `Benchmarks/compare_resizers.py` |")
+
+
+def table(text, written):
     lines = ["| measured | zoetrope | others | repeat it |", "|---|---|---|---|"]
     for heading, words, _ in RATIOS:
         files, peers = ratios(text, heading)
@@ -65,6 +107,7 @@ def table(text):
     ours, call = lateness(text)
     lines.append(f"| frames late by, median and 99 %, 60 s at 50 a second | {ours[0]} and {ours[1]} µs "
                  f"| `clock_nanosleep` {call[0]} and {call[1]} µs | `make -C Benchmarks playback` |")
+    lines += writing(written)
     return "\n".join(lines) + "\n"
 
 
@@ -94,10 +137,11 @@ def plot(text):
 
 def main():
     with open(os.path.join(FOLDER, "RESULTS.md"), encoding="utf-8") as file: results = file.read()
+    with open(os.path.join(FOLDER, "WRITING.md"), encoding="utf-8") as file: written = file.read()
     with open(README, encoding="utf-8") as file: readme = file.read()
     before, rest = readme.split(BEGIN, 1)
     after = rest.split(END, 1)[1]
-    wanted = {README: before + BEGIN + table(results) + END + after, PLOT: plot(results)}
+    wanted = {README: before + BEGIN + table(results, written) + END + after, PLOT: plot(results)}
     stale = []
     for path, text in wanted.items():
         old = open(path, encoding="utf-8").read() if os.path.exists(path) else None
@@ -105,7 +149,7 @@ def main():
         stale.append(os.path.basename(path))
         if "--check" not in sys.argv[1:]:
             with open(path, "w", encoding="utf-8") as file: file.write(text)
-    if "--check" in sys.argv[1:] and stale: sys.exit(f"not as RESULTS.md says: {', '.join(stale)}; make figures")
+    if "--check" in sys.argv[1:] and stale: sys.exit(f"not as the results say: {', '.join(stale)}; make figures")
 
 
 main()

@@ -54,7 +54,7 @@ import ZoetropeTestSupport
   @Test func `the ratios of README are those of the last measurement`() throws {
     let results = try Self.text("Benchmarks/RESULTS.md")
     let lines = try Self.figures()
-    try #require(lines.count == 5)
+    try #require(lines.count == 8)
     for (heading, line) in zip(Self.headings, lines) {
       let ratios = try Ratios(heading, in: results)
       #expect(ratios.peers.count == 3)
@@ -67,7 +67,7 @@ import ZoetropeTestSupport
   @Test func `the memory and the lateness of README are those of the last measurement`() throws {
     let results = try Self.text("Benchmarks/RESULTS.md")
     let lines = try Self.figures()
-    try #require(lines.count == 5)
+    try #require(lines.count == 8)
     let memory = try #require(
       results.firstMatch(of: /\| 1 \| 10000 gif \| ([0-9.]+) \| ([0-9.]+) \|/))
     #expect(lines[3].contains("| \(memory.2) MB |"), "\(lines[3]): make figures")
@@ -79,6 +79,63 @@ import ZoetropeTestSupport
     #expect(
       lines[4].contains("`clock_nanosleep` \(call.1) and \(call.2) µs"), "\(lines[4]): make figures"
     )
+  }
+
+  private static func geometricMean(_ values: [Double]) -> Double {
+    exp(values.reduce(0) { $0 + log($1) } / Double(values.count))
+  }
+
+  @Test func `the gain of optimize in README is that of the last measurement`() throws {
+    let results = try Self.text("Benchmarks/WRITING.md")
+    let table = results.components(separatedBy: "\n## Scaling to half\n")[0]
+    let lines = try Self.figures()
+    try #require(lines.count == 8)
+    let line = lines[5]
+    let mean = try #require(
+      table.firstMatch(of: /\| geometric mean \|[ |]*\*\*([0-9.]+)\*\* \| \*\*([0-9.]+)\*\* \|/))
+    #expect(
+      line.contains("gifsicle -O3 \(mean.1) × the time, \(mean.2) × the processor time,"),
+      "\(line): make figures")
+    // The last cell of each file is our bytes divided by gifsicle's.
+    let ratios = table.matches(of: /\n\| [^|]+\.gif \|[^\n]*\| ([0-9.]+) \|/).compactMap {
+      Double($0.1)
+    }
+    #expect(line.contains("`optimize`, \(ratios.count) GIFs,"), "\(line): make figures")
+    let bytes = try #require(line.firstMatch(of: /([0-9.]+) × the bytes/).flatMap { Double($0.1) })
+    #expect(abs(bytes * Self.geometricMean(ratios) - 1) < 0.006, "\(line): make figures")
+  }
+
+  @Test func `the gain of scaling in README is that of the last measurement`() throws {
+    let results = try Self.text("Benchmarks/WRITING.md")
+    let table = try #require(
+      results.components(separatedBy: "\n## Scaling to half\n").dropFirst().first)
+    var programs: [String: [(seconds: Double, bytes: Double)]] = [:]
+    for row in table.matches(
+      of:
+        /\| [^|]*\| ([^|]+) \| ([0-9,]+) \| [0-9.]+ \| ([0-9.]+) \| [0-9.]+ \| [0-9.]+ \|\n/
+    ) {
+      let bytes = try #require(Double(row.2.replacing(",", with: "")))
+      let seconds = try #require(Double(row.3))
+      programs[String(row.1), default: []].append((seconds, bytes))
+    }
+    let ours = try #require(programs["zoetrope"])
+    let lines = try Self.figures()
+    try #require(lines.count == 8)
+    for (line, isTime) in [(lines[6], true), (lines[7], false)] {
+      #expect(line.contains("`convert --size 50%`, \(ours.count) GIFs,"), "\(line): make figures")
+      let peers = line.matches(of: /([A-Za-z][A-Za-z0-9 \-]*) ([0-9.]+) ×/)
+      #expect(
+        peers.map { String($0.1) } == ["gifsicle -O3", "ffmpeg", "Pillow", "ImageMagick"])
+      for peer in peers {
+        let theirs = try #require(programs[String(peer.1)])
+        try #require(theirs.count == ours.count)
+        let ratios = zip(theirs, ours).map { their, our in
+          isTime ? their.seconds / our.seconds : their.bytes / our.bytes
+        }
+        let ratio = try #require(Double(peer.2))
+        #expect(abs(ratio - Self.geometricMean(ratios)) < 0.051, "\(line): make figures")
+      }
+    }
   }
 
   @Test func `the plot has a bar for each ratio, as long as the ratio is large`() throws {
