@@ -5,7 +5,7 @@ import ZoetropeTestSupport
 
 @testable import ZoetropeCLI
 
-/// What programs that write animations often get wrong: times, loops, transparency and palettes.
+/// What programs that write animations often get wrong: times, loops, transparency, palettes, scaling and controls.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct WritingPitfallTests {
   /// Runs `body` with `pictures` in the files `f0.png`, `f1.png` and so on.
   private func withPictures(_ pictures: [Bitmap], _ body: (Tool) throws -> Void) throws {
@@ -244,6 +244,184 @@ import ZoetropeTestSupport
         return count
       }
       #expect((count[1] - count[0]) / 20 < 400, "\(output): \(count)")
+    }
+  }
+
+  // MARK: Scaling
+
+  /// gifsicle scales with the palette of the source, so that edges get a tint (its issues 170 and 181). Other programs
+  /// dither flat areas, and write a larger file.
+  @Test func `a scaled logo of four colours keeps them without a tint, in no more bytes`() throws {
+    let colors = [[255, 255, 255], [220, 30, 40], [20, 60, 160], [24, 24, 24]]
+    let (width, height) = (160, 96)
+    // A disc, a triangle and a bar that moves.
+    func number(_ time: Int, _ x: Int, _ y: Int) -> Int {
+      if (20..<60).contains(x - 6 * time), (42..<54).contains(y) { return 3 }
+      if (80..<150).contains(x), (16..<80).contains(y), x - 80 >= y - 16 { return 2 }
+      return (x - 48) * (x - 48) + (y - 48) * (y - 48) < 1600 ? 1 : 0
+    }
+    let pictures = (0..<4).map { time in
+      Bitmap(width: width, height: height) { x, y in
+        let color = colors[number(time, x, y)]
+        return RGBA(red: UInt8(color[0]), green: UInt8(color[1]), blue: UInt8(color[2]))
+      }
+    }
+    try withPictures(pictures) { (tool: Tool) throws in
+      _ = try make(tool, "a.gif", "--fps", "10")
+      let result = try tool.run("convert", "a.gif", "-o", "b.gif", "--size", "50%")
+      #expect(result.status == 0, "\(result.errors)")
+      #expect(try tool.read("b.gif").count <= tool.read("a.gif").count)
+      let scaled = try film(tool, "b.gif")
+      try #require(scaled.pictures.count == 4)
+      try #require(scaled.size == PixelSize(width: width / 2, height: height / 2))
+      var shades: Set<[Int]> = []
+      var (flatCount, changedCount, tintedCount) = (0, 0, 0)
+      for (time, samples) in scaled.pictures.enumerated() {
+        for y in 0..<height / 2 {
+          for x in 0..<width / 2 {
+            let place = 4 * (y * width / 2 + x)
+            let shown = samples[place..<place + 3].map { Int($0 >> 8) }
+            shades.insert(shown)
+            // The colours around the pixel, as bits.
+            var near = 0
+            for row in max(2 * y - 3, 0)...min(2 * y + 4, height - 1) {
+              for column in max(2 * x - 3, 0)...min(2 * x + 4, width - 1) {
+                near |= 1 << number(time, column, row)
+              }
+            }
+            let around = colors.indices.filter { near >> $0 & 1 != 0 }.map { colors[$0] }
+            if around.count == 1 {
+              flatCount += 1
+              if shown != around[0] { changedCount += 1 }
+            } else if around.count == 2 {
+              // A mixture of the two, but for rounding.
+              let isMixed = (0..<3).allSatisfy { channel in
+                let (one, other) = (around[0][channel], around[1][channel])
+                return (min(one, other) - 1...max(one, other) + 1).contains(shown[channel])
+              }
+              if !isMixed { tintedCount += 1 }
+            }
+          }
+        }
+      }
+      #expect(flatCount > 8000 && changedCount == 0 && tintedCount == 0)
+      #expect(shades.count <= 32)
+    }
+  }
+
+  @Test(arguments: [("nearest", "b.gif"), ("bilinear", "b.png")])
+  func `frames that hold only what changes are composited before they are scaled`(
+    _ filter: String, _ output: String
+  ) throws {
+    let bytes = DeltaGIF.make(width: 48, height: 32, frameCount: 24, patch: 11)
+    let image = try AnimatedImage(bytes: bytes)
+    let reader = FrameReader(image)
+    let pictures = try image.frames.indices.map { index in
+      try reader.frame(at: index).bitmap.scaled(
+        to: TargetSize(width: 30), filter: filter == "nearest" ? .nearest : .bilinear)
+    }
+    try withTool { (tool: Tool) throws in
+      try tool.write(bytes, to: "a.gif")
+      let result = try tool.run(
+        "convert", "a.gif", "-o", output, "--size", "30x", "--filter", filter)
+      #expect(result.status == 0, "\(result.errors)")
+      let wanted = try samples(pictures).map(\.visible)
+      #expect(try film(tool, output).pictures.map(\.visible) == wanted)
+    }
+  }
+
+  // MARK: Blocks
+
+  /// The kinds of the blocks of a GIF: labels of extensions, and 0x2c for an image.
+  private func blocks(_ gif: [UInt8]) throws -> [UInt8] {
+    func tableSize(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 6 << Int(flags & 7) }
+    var kinds: [UInt8] = []
+    var place = 13 + tableSize(gif[10])
+    while gif[place] != 0x3b {
+      let isImage = gif[place] == 0x2c
+      try #require(isImage || gif[place] == 0x21)
+      kinds.append(isImage ? 0x2c : gif[place + 1])
+      place += isImage ? 11 + tableSize(gif[place + 9]) : 2
+      while gif[place] != 0 { place += Int(gif[place]) + 1 }
+      place += 1
+    }
+    #expect(place == gif.count - 1)
+    return kinds
+  }
+
+  /// A GIF of 4x4 pixels with these frames, each of one colour.
+  private func gif(
+    _ frames: [(control: GIFGraphicControl?, color: UInt8, place: Int)]
+  ) -> [UInt8] {
+    var gif = GIFBuilder()
+    gif.signature()
+    gif.screen(width: 4, height: 4, palette: GIFPalette([Self.red, Self.green]))
+    for frame in frames {
+      if let control = frame.control { gif.graphicControl(control) }
+      gif.frame(
+        GIFFrame(
+          rect: PixelRect(x: frame.place, y: frame.place, width: 4, height: 4),
+          indices: [UInt8](repeating: frame.color, count: 16)))
+    }
+    gif.trailer()
+    return gif.bytes
+  }
+
+  /// Firefox drew a frame without a control block wrong if it followed a transparent one (Pillow issue 8003), and
+  /// libvips shows such a frame for a second (its issue 2582).
+  @Test func `a control block stands before every image of a GIF`() throws {
+    let bare = gif([(nil, 0, 0), (nil, 1, 0), (nil, 0, 0)])
+    for pictures in Self.transparent {
+      try withPictures(pictures) { (tool: Tool) throws in
+        try tool.write(bare, to: "bare.gif")
+        _ = try make(tool, "a.gif", "--fps", "10")
+        _ = try make(tool, "a.png", "--fps", "10")
+        for command in [
+          "make f/ --fps 10", "make f/ --fps 10 --colors 16", "convert a.png",
+          "convert a.gif --plays 3", "convert a.gif --frames 1-", "convert a.gif --size 50%",
+          "convert a.gif --reverse", "optimize a.gif", "optimize a.gif --effort small",
+          "convert bare.gif --plays 3", "convert bare.gif --reverse", "convert bare.gif --size 50%",
+        ] {
+          let words = command.split(separator: " ").map(String.init)
+          let result = try tool.run(words + ["-o", "o.gif", "--force"])
+          #expect(result.status == 0, "\(command): \(result.errors)")
+          let kinds = try blocks(tool.read("o.gif"))
+          let images = kinds.indices.filter { kinds[$0] == 0x2c }
+          #expect(!images.isEmpty, "\(command)")
+          #expect(images.allSatisfy { $0 > 0 && kinds[$0 - 1] == 0xf9 }, "\(command): \(kinds)")
+        }
+        #expect(try tool.run("convert", "bare.gif", "-o", "b.gif").status == 0)
+        #expect(try film(tool, "b.gif").delays.map(\.milliseconds) == [0, 0, 0])
+      }
+    }
+  }
+
+  @Test func `optimize leaves control blocks out only before the first that is needed`() throws {
+    let control = GIFGraphicControl(delay: 10, disposal: 1)
+    let source = gif([(nil, 0, 0), (control, 1, 0), (nil, 0, 0)])
+    try withTool { (tool: Tool) throws in
+      try tool.write(source, to: "a.gif")
+      #expect(try tool.run("optimize", "a.gif", "-o", "b.gif").status == 0)
+      #expect(try blocks(tool.read("b.gif")) == [0x2c, 0xf9, 0x2c, 0xf9, 0x2c])
+    }
+  }
+
+  /// gifsicle enlarges the canvas so that such frames fit (its issue 199).
+  @Test func `frames far off the canvas do not enlarge it`() throws {
+    let control = GIFGraphicControl(delay: 10, disposal: 1)
+    let source = gif([(control, 0, 0), (control, 1, 60_000), (control, 1, 0)])
+    try withTool { (tool: Tool) throws in
+      try tool.write(source, to: "a.gif")
+      for (command, side) in [
+        ("convert a.gif --plays 3", 4), ("convert a.gif --reverse", 4),
+        ("convert a.gif --size 200% --filter nearest", 8), ("optimize a.gif", 4),
+      ] {
+        let words = command.split(separator: " ").map(String.init)
+        let result = try tool.run(words + ["-o", "o.gif", "--force"])
+        #expect(result.status == 0, "\(command): \(result.errors)")
+        #expect(try film(tool, "o.gif").size == PixelSize(width: side, height: side))
+        #expect(try tool.read("o.gif").count < 200, "\(command)")
+      }
     }
   }
 }
