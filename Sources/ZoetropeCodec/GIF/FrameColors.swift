@@ -27,8 +27,17 @@ package struct FrameColors {
 
   /// Returns the colours of the changed pixels, or nil if there are more than 256 of these colours or a pixel is partly
   /// transparent.
-  package mutating func required(by work: FrameWork) -> [UInt32]? {
-    guard (try? collect(work)) != nil else { return nil }
+  ///
+  /// - Throws: `cancelled` once `isCancelled` returns true.
+  package mutating func required(
+    by work: FrameWork, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> [UInt32]? {
+    do throws(AnimatedImageError) {
+      try collect(work, isCancelled: isCancelled)
+    } catch {
+      if error.code == .cancelled { throw error }
+      return nil
+    }
     return words.indices.filter { isRequired[$0] }.map { words[$0] }
   }
 
@@ -40,7 +49,7 @@ package struct FrameColors {
   mutating func collect(
     _ work: FrameWork, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) {
-    reset(work.rect.size.area)
+    try reset(work.rect.size.area, isCancelled)
     let (rect, hasBase) = (work.rect, work.base != nil)
     let (picture, base) = (work.picture, work.base ?? work.picture)
     // For each colour, whether a changed pixel has it: 1 or 0, because setting it without a branch is faster.
@@ -50,9 +59,8 @@ package struct FrameColors {
     var ids = self.ids
     self.ids = []
     defer { self.ids = ids }
-    let rows = max(1, GIFFrameSearch.pollArea / max(1, rect.width))
     for y in rect.y..<rect.maxY {
-      if (y - rect.y) % rows == 0 { try GIFFrameSearch.check(isCancelled) }
+      try rect.poll(row: y, isCancelled)
       let (row, below) = (picture.row(y), base.row(y))
       let end = rect.maxX
       var target = ids.mutableSpan
@@ -90,7 +98,9 @@ package struct FrameColors {
     isRequired = required.prefix(words.count).map { $0 != 0 }
   }
 
-  private mutating func reset(_ area: Int) {
+  private mutating func reset(
+    _ area: Int, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
     for word in words {
       var slot = Self.slot(word)
       while slots[slot] != 0 {
@@ -99,12 +109,13 @@ package struct FrameColors {
       }
     }
     words.removeAll(keepingCapacity: true)
-    if ids.count > area {
-      ids.removeLast(ids.count - area)
-    } else {
-      ids.append(contentsOf: repeatElement(0, count: area - ids.count))
-    }
     (needsTransparency, isIncomplete) = (false, false)
+    if ids.count > area { ids.removeLast(ids.count - area) }
+    ids.reserveCapacity(area)
+    while ids.count < area {
+      try GIFFrameSearch.check(isCancelled)
+      ids.append(contentsOf: repeatElement(0, count: min(PixelRect.pollArea, area - ids.count)))
+    }
   }
 
   private static func slot(_ word: UInt32) -> Int {

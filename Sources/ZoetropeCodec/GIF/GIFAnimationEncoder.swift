@@ -165,6 +165,7 @@ package final class GIFFrameCompressor: FrameCompressing, @unchecked Sendable {
       return CodedFrame(bytes: try search.code(work, isCancelled: isCancelled), blend: .over)
     }
     for y in work.rect.y..<work.rect.maxY {
+      try work.rect.poll(row: y, isCancelled)
       let row = work.picture.row(y)
       for x in work.rect.x..<work.rect.maxX where (1...254).contains(row[x &* 4 &+ 3]) {
         throw GIFAnimationEncoder.partialAlpha

@@ -40,10 +40,11 @@ package final class GIFFrameEncoder {
   /// needed to draw all pixels in `rect`, or nil if that number exceeds 256 too.
   ///
   /// - Parameter canvas: The canvas on which the frame is drawn, or nil if the canvas is transparent.
+  /// - Throws: `outOfMemory`; `cancelled` once `isCancelled` returns true.
   package func colorCount(
-    of picture: Bitmap, over canvas: Bitmap?, in rect: PixelRect
+    of picture: Bitmap, over canvas: Bitmap?, in rect: PixelRect, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Int? {
-    try colors(of: picture, over: canvas, in: rect)?.count
+    try colors(of: picture, over: canvas, in: rect, isCancelled)?.count
   }
 
   /// Appends a frame that turns `canvas` into `picture` inside the rectangle of `placement`.
@@ -55,14 +56,14 @@ package final class GIFFrameEncoder {
     isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) {
     let rect = placement.rect
-    guard let colors = try colors(of: picture, over: canvas, in: rect) else {
+    guard let colors = try colors(of: picture, over: canvas, in: rect, isCancelled) else {
       throw Self.tooManyColors
     }
     var table = choose(colors)
     if placement.disposal == .background { addTransparent(to: &table, colors) }
     var greatest: UInt8 = 0
     for color in colors.indices { greatest = max(greatest, table.indices[color]) }
-    let indices = indices(in: rect.size, through: table.indices)
+    let indices = try indices(in: rect.size, through: table.indices, isCancelled)
     target += Self.control(
       delay: placement.delay, disposal: placement.disposal, transparentIndex: table.transparent)
     target.append(0x2c)
@@ -186,13 +187,14 @@ package final class GIFFrameEncoder {
   /// indices in ``lines``. If there are too many colours, tries again with unchanged pixels drawn too: if all pixels of
   /// the rectangle have at most 256 colours, no transparent index is needed. Returns nil if both attempts fail.
   private func colors(
-    of picture: Bitmap, over canvas: Bitmap?, in rect: PixelRect
+    of picture: Bitmap, over canvas: Bitmap?, in rect: PixelRect, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [UInt32]? {
     let count = (rect.width + 1) * rect.height
     if lines.byteCount < count { lines = try PixelStorage(asking: count, zeroed: false) }
     for canvas in canvas == nil ? [nil] : [canvas, nil] {
-      let difference = try Self.difference(of: picture, over: canvas, in: rect)
-      let found = indexer.index(difference, PixelRect(difference.size), into: lines)
+      let difference = try Self.difference(of: picture, over: canvas, in: rect, isCancelled)
+      let found = try indexer.index(
+        difference, PixelRect(difference.size), into: lines, isCancelled: isCancelled)
       if let found { return found }
     }
     return nil
@@ -200,7 +202,7 @@ package final class GIFFrameEncoder {
 
   /// Returns the pixels of `picture` in `rect`. Pixels that are transparent, or equal to those of `canvas`, become 0.
   private static func difference(
-    of picture: Bitmap, over canvas: Bitmap?, in rect: PixelRect
+    of picture: Bitmap, over canvas: Bitmap?, in rect: PixelRect, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Bitmap {
     precondition(PixelRect(picture.size).contains(rect) && picture.format == .rgba8)
     precondition(canvas == nil || canvas?.size == picture.size && canvas?.format == .rgba8)
@@ -209,6 +211,7 @@ package final class GIFFrameEncoder {
     let (shown, isTransparent) = (canvas ?? picture, canvas == nil)
     var bytes = buffer.mutableBytes
     for y in 0..<rect.height {
+      try rect.poll(row: rect.y + y, isCancelled)
       let new = picture.row(rect.y + y, rect)
       let old = shown.row(rect.y + y, rect)
       for x in 0..<rect.width {
@@ -223,13 +226,16 @@ package final class GIFFrameEncoder {
   }
 
   /// Returns the indices in ``lines``, each replaced by its entry in `table`, without the filter byte before each row.
-  private func indices(in size: PixelSize, through table: [UInt8]) -> [UInt8] {
+  private func indices(
+    in size: PixelSize, through table: [UInt8], _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> [UInt8] {
     let lines = lines
     let source = lines.bytes
     let line = size.width + 1
     var indices = [UInt8](repeating: 0, count: size.area)
     var target = indices.mutableSpan
     for y in 0..<size.height {
+      try PixelRect(size).poll(row: y, isCancelled)
       let row = source.extracting(y * line + 1..<(y + 1) * line)
       for x in 0..<size.width { target[y &* size.width &+ x] = table[Int(row[x])] }
     }

@@ -79,9 +79,6 @@ package final class GIFFrameSearch {
     return best
   }
 
-  /// The number of pixels between two checks for cancellation where a pixel takes a few nanoseconds.
-  static let pollArea = 1 << 18
-
   static func check(_ isCancelled: () -> Bool) throws(AnimatedImageError) {
     guard isCancelled() else { return }
     throw AnimatedImageError(.cancelled, "stopped while compressing a frame", format: .gif)
@@ -203,6 +200,7 @@ package final class GIFFrameSearch {
     try fill(table, number: number, isCancelled)
     let drawnGreatest = UInt8(IndexedBlitter.greatestIndex(in: drawn.rawBytes))
     let keptGreatest = UInt8(IndexedBlitter.greatestIndex(in: kept.rawBytes))
+    try Self.check(isCancelled)
     var head: [UInt8] = [0x2c]
     for number in [rect.x, rect.y, rect.width, rect.height] {
       head += UInt16(number).littleEndianBytes
@@ -380,17 +378,18 @@ package final class GIFFrameSearch {
     var (drawn, kept) = (self.drawn, self.kept)
     (self.drawn, self.kept) = ([], [])
     defer { (self.drawn, self.kept) = (drawn, kept) }
-    if drawn.count != ids.count {
+    if drawn.count != ids.count || kept.count != ids.count {
       drawn = [UInt8](repeating: 0, count: ids.count)
-      kept = drawn
+      try Self.check(isCancelled)
+      kept = [UInt8](repeating: 0, count: ids.count)
     }
     let none = UInt16(table.indices.count)
     let canStay = table.transparent != nil
     var first = drawn.mutableSpan
     var second = kept.mutableSpan
-    for start in stride(from: 0, to: ids.count, by: Self.pollArea) {
+    for start in stride(from: 0, to: ids.count, by: PixelRect.pollArea) {
       try Self.check(isCancelled)
-      for place in start..<min(start &+ Self.pollArea, ids.count) {
+      for place in start..<min(start &+ PixelRect.pollArea, ids.count) {
         let id = ids[place]
         let index = map[Int(min(id & FrameColors.idMask, none))]
         let stays = canStay && id & FrameColors.isUnchanged != 0

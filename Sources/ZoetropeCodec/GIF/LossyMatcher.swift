@@ -63,7 +63,7 @@ package struct LossyMatcher: Sendable {
     _ truth: Bitmap, over shown: Bitmap?, in rect: PixelRect, _ picture: inout PixelBuffer,
     isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Bool {
-    guard collect(truth, shown, rect) else { return false }
+    guard try collect(truth, shown, rect, isCancelled) else { return false }
     reset()
     var pixels = Pixels(truth: truth, shown: shown, rect: rect, square: square)
     var place = 0
@@ -114,13 +114,16 @@ package struct LossyMatcher: Sendable {
   // MARK: Symbols
 
   /// Collects the colours of the pixels that change. Returns false if there are too many such colours, or none.
-  private mutating func collect(_ truth: Bitmap, _ shown: Bitmap?, _ rect: PixelRect) -> Bool {
+  private mutating func collect(
+    _ truth: Bitmap, _ shown: Bitmap?, _ rect: PixelRect, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> Bool {
     words.removeAll(keepingCapacity: true)
     colors.removeAll(keepingCapacity: true)
     var counts: [UInt32: Int] = [:]
     let base = shown ?? truth
     var last: (word: UInt32, count: Int) = (0, 0)
     for y in rect.y..<rect.maxY {
+      try rect.poll(row: y, isCancelled)
       let (row, below) = (truth.row(y), base.row(y))
       for x in rect.x..<rect.maxX {
         let word = row.load(UInt32.self, at: x &* 4)

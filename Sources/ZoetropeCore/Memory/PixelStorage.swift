@@ -190,6 +190,20 @@ extension PixelBuffer {
     unsafe storage.store(bitmap.bytes)
   }
 
+  /// Does the same as ``copy(_:)``, but throws `cancelled` once `isCancelled` returns true.
+  package mutating func copy(
+    _ bitmap: Bitmap, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
+    precondition(bitmap.size == size && bitmap.format == format)
+    let all = PixelRect(size)
+    for y in stride(from: 0, to: size.height, by: all.pollRows) {
+      try all.poll(row: y, isCancelled)
+      let end = min(y + all.pollRows, size.height)
+      let band = bitmap.bytes.extracting(y * bytesPerRow..<end * bytesPerRow)
+      unsafe storage.store(band, at: y * bytesPerRow)
+    }
+  }
+
   /// The address of the first byte, which is valid as long as this buffer, or the bitmap made from it, exists.
   @unsafe package var baseAddress: UnsafeMutableRawPointer { unsafe storage.baseAddress }
 }

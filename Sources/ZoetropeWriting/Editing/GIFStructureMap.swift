@@ -87,7 +87,9 @@ extension GIFStructureMap: FrameCopying {
     let planner = EditPlanner(pictures, self, crop: crop, encodesAll: isCropped ? .crop : nil)
     let (steps, seam) = try planner.steps(for: frames) {
       (picture, below, rect, source) throws(AnimatedImageError) in
-      guard try encoder.colorCount(of: picture, over: below, in: rect) != nil else {
+      let count = try encoder.colorCount(
+        of: picture, over: below, in: rect, isCancelled: pictures.isCancelled)
+      guard count != nil else {
         throw GIFFrameEncoder.tooManyColors.inFrame(source)
       }
     }

@@ -4,7 +4,8 @@
 final class SourcePictures {
   let image: AnimatedImage
   private let reader: SeekingReader
-  private let isCancelled: @Sendable () -> Bool
+  /// Polled while pictures are decoded and compared.
+  let isCancelled: @Sendable () -> Bool
   private var kept: [CompositedFrame] = []
   private static let keptCount = 3
   /// For each frame, whether the canvas before it is known to be transparent. The last element describes the canvas

@@ -104,7 +104,8 @@ struct GIFRecoding {
       guard sets != nil else { continue }
       let picture = frame.bitmap
       let area = index == 0 ? PixelRect(picture.size) : frame.dirtyRect
-      let found = changed.required(by: FrameWork(picture: picture, base: last, rect: area))
+      let found = try changed.required(
+        by: FrameWork(picture: picture, base: last, rect: area), isCancelled: isCancelled)
       last = picture
       if let found, sets?.add(found, area: area.size.area) == true { continue }
       isComplete = false

@@ -9,7 +9,7 @@ import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(10)), .computes) struct ColorIndexerTests {
   @Test(arguments: [2, 7, 256, 300])
-  func `indices are in the order in which colours occur, whatever repeats`(_ most: Int) {
+  func `indices are in the order in which colours occur, whatever repeats`(_ most: Int) throws {
     var random = SplitMix64(seed: UInt64(most))
     let indexer = ColorIndexer()
     for width in 1...41 {
@@ -26,11 +26,11 @@ import ZoetropeTestSupport
         rows.append(UInt8(truncatingIfNeeded: index))
       }
       guard colors.count <= 256 else {
-        #expect(indexer.index(bitmap, PixelRect(bitmap.size), into: target) == nil)
+        #expect(try indexer.index(bitmap, PixelRect(bitmap.size), into: target) == nil)
         continue
       }
       #expect(
-        indexer.index(bitmap, PixelRect(bitmap.size), into: target) == colors, "width \(width)")
+        try indexer.index(bitmap, PixelRect(bitmap.size), into: target) == colors, "width \(width)")
       #expect((0..<rows.count).map { target.bytes[$0] } == rows, "width \(width)")
     }
   }

@@ -146,8 +146,8 @@ import ZoetropeTestSupport
       RGBA(red: UInt8(x & 127), green: y & 64 == 0 ? 0 : 255, blue: 7)
     }
     let work = FrameWork(picture: picture, base: nil, rect: PixelRect(picture.size))
-    // There are eight polls for the colours, then eight for the indices.
-    for last in [1, 5, 8, 9, 13, 16] {
+    // There are eight polls for the memory, eight for the colours, and then some for the indices.
+    for last in [1, 8, 9, 13, 16, 18, 24] {
       var polls = 0
       let error = #expect(throws: AnimatedImageError.self) {
         try GIFFrameSearch(globalTable: [], depth: .estimate).code(work) {

@@ -14,12 +14,24 @@ struct ColorIndexer {
 
   /// Writes the rows of `rect`. Each row has a zero byte (the filter type *none*), followed by one index per pixel.
   /// Returns the colours in the order of their indices, or nil if there are more than 256 colours.
-  func index(_ bitmap: Bitmap, _ rect: PixelRect, into target: PixelStorage) -> [UInt32]? {
+  ///
+  /// - Throws: `cancelled` once `isCancelled` returns true.
+  func index(
+    _ bitmap: Bitmap, _ rect: PixelRect, into target: PixelStorage,
+    isCancelled: () -> Bool = { false }
+  ) throws(AnimatedImageError) -> [UInt32]? {
     unsafe memset(slots.baseAddress, 0, 8 << Int(Self.slotBits))
     var colors: [UInt32] = []
     colors.reserveCapacity(Self.maximumCount)
-    return index(bitmap, rect, into: target, atRow: 0, &colors, limit: Self.maximumCount)
-      ? colors : nil
+    for y in stride(from: rect.y, to: rect.maxY, by: rect.pollRows) {
+      try rect.poll(row: y, isCancelled)
+      let band = PixelRect(
+        x: rect.x, y: y, width: rect.width, height: min(rect.pollRows, rect.maxY - y))
+      guard
+        index(bitmap, band, into: target, atRow: y - rect.y, &colors, limit: Self.maximumCount)
+      else { return nil }
+    }
+    return colors
   }
 
   /// Sets the palette in which ``index(_:_:into:atRow:)`` looks up colours.

@@ -59,7 +59,8 @@ public final class PNGEncoder {
       // Grey with alpha keeps a profile for grey, which a palette could not.
       let (isOpaque, isGrey) =
         metadata.profileIsGrey ? PixelPacking.survey(bitmap, rect) : (true, false)
-      if isOpaque || !isGrey, let found = indexer.index(bitmap, rect, into: lines),
+      if isOpaque || !isGrey,
+        let found = try indexer.index(bitmap, rect, into: lines, isCancelled: isCancelled),
         let table = ColorTable(found: found, area: rect.size.area, allowsGrey: allowsGrey)
       {
         PixelPacking.pack(
