@@ -33,7 +33,7 @@ extension ColorSurvey {
     let reader = FrameReader(image)
     for index in image.frames.indices where !isSettled {
       let frame = try reader.frame(at: index, isCancelled: isCancelled)
-      try add(frame.bitmap, changed: frame.dirtyRect)
+      try add(frame.bitmap, changed: frame.dirtyRect, isCancelled: isCancelled)
     }
   }
 }

@@ -187,7 +187,9 @@ public final class AnimationWriter: Sendable {
       )
     }
     var survey = options.survey
-    if let poster = options.poster { try survey?.add(poster) }
+    if let poster = options.poster {
+      try survey?.add(poster, changed: nil, isCancelled: queue.hasEnded)
+    }
     let isDeep = [bitmap.format, options.poster?.format].contains(.rgba16)
     if let survey, survey.keepsHiddenColors != options.keepsHiddenColors {
       throw AnimatedImageError(
@@ -207,18 +209,21 @@ public final class AnimationWriter: Sendable {
     }
     let encoder = try options.format.requireWritable().makeEncoder(request)
     let format: PixelFormat = encoder.isDeep ? .rgba16 : .rgba8
+    var keepsFirst = options.clearsForNextPlay && survey?.isOpaque != true
+    if keepsFirst { keepsFirst = try bitmap.hasClearPixels(isCancelled: queue.hasEnded) }
     let share = options.share(
-      canvas: format.cost(of: size), working: encoder.workingByteCount,
-      keepsFirst: options.clearsForNextPlay && survey?.isOpaque != true && bitmap.hasClearPixels)
+      canvas: format.cost(of: size), working: encoder.workingByteCount, keepsFirst: keepsFirst)
     queue.begin(encoder, threads: share.threads, window: share.window)
     var preparation = PicturePreparation(
-      size: size, format: format, keepsHiddenColors: options.keepsHiddenColors)
+      size: size, format: format, keepsHiddenColors: options.keepsHiddenColors,
+      isCancelled: queue.hasEnded)
     if let poster = options.poster {
       var picture = poster
       if let reduction = options.reduction {
         var partialCount = 0
         picture = try poster.flattened(
-          reduction.transparency, in: PixelRect(poster.size), partialCount: &partialCount)
+          reduction.transparency, in: PixelRect(poster.size), partialCount: &partialCount,
+          isCancelled: queue.hasEnded)
       }
       picture = try preparation.prepare(picture, changed: nil)
       picture = try reducer?.still(picture) ?? picture
@@ -227,7 +232,8 @@ public final class AnimationWriter: Sendable {
         EncodingQueue.Job(
           work, delay: FrameDelay(centiseconds: 0), disposal: .keep, index: nil))
     }
-    return FramePipeline(options, preparation: preparation, reducer, encoder)
+    return FramePipeline(
+      options, preparation: preparation, reducer, encoder, isCancelled: queue.hasEnded)
   }
 }
 

@@ -37,7 +37,8 @@ struct FramePipeline: Sendable {
 
   init(
     _ options: AnimationWriterOptions, preparation: PicturePreparation,
-    _ reducer: ColorReducer?, _ encoder: any AnimationEncoding
+    _ reducer: ColorReducer?, _ encoder: any AnimationEncoding,
+    isCancelled: @escaping @Sendable () -> Bool
   ) {
     self.options = options
     self.preparation = preparation
@@ -47,7 +48,8 @@ struct FramePipeline: Sendable {
     shortFrames = options.mergesShortFrames ? ShortFrameMerging() : nil
     placer = FramePlacer(
       framesCanClear: options.format.writable?.framesCanClear ?? true,
-      triesBackground: options.effort != .fast && encoder.canDisposeToBackground)
+      triesBackground: options.effort != .fast && encoder.canDisposeToBackground,
+      isCancelled: isCancelled)
     trial = options.effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
   }
 
@@ -74,23 +76,28 @@ struct FramePipeline: Sendable {
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
     mergedCount += index - placedCount
     placedCount = index + 1
-    var (picture, changed) = try fitted(frame)
+    var (picture, changed) = try fitted(frame, isCancelled)
     if let kept = try tolerance?.apply(
       picture, over: placer, changed: changed, isCancelled: isCancelled)
     {
       (picture, changed) = kept
     }
-    let changes = placer.changes(to: picture, within: changed)
+    let changes = try placer.changes(to: picture, within: changed)
     if changes.isEmpty, let before = pending, merges(before.stored, frame.delay) {
       let sum = before.delay + ExactTime(frame.delay)
       pending = (sum, before.stored, before.index)
       mergedCount += 1
       return []
     }
-    if pending == nil, options.clearsForNextPlay, picture.hasClearPixels { first = picture }
+    if pending == nil, options.clearsForNextPlay,
+      try picture.hasClearPixels(isCancelled: isCancelled)
+    {
+      first = picture
+    }
     let trial = trial
     let placed = try placer.add(picture, changes: changes) { (work) throws(AnimatedImageError) in
-      try trial?.encode(work, isCancelled: isCancelled).bytes.count ?? work.estimatedCost
+      guard let trial else { return try work.estimatedCost(isCancelled: isCancelled) }
+      return try trial.encode(work, isCancelled: isCancelled).bytes.count
     }
     var jobs: [EncodingQueue.Job] = []
     if let placed { jobs = try self.jobs(placed) }
@@ -101,7 +108,7 @@ struct FramePipeline: Sendable {
   /// Returns the picture of `frame` in the pixel format and the colours of the file, and the area in which the picture
   /// may differ from the picture of the previous frame.
   private mutating func fitted(
-    _ frame: WritableFrame
+    _ frame: WritableFrame, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> (Bitmap, changed: PixelRect?) {
     guard let reduction = options.reduction else {
       return (try preparation.prepare(frame.bitmap, changed: frame.changed), frame.changed)
@@ -110,7 +117,7 @@ struct FramePipeline: Sendable {
     let area = frame.changed.map { $0.intersection(all) } ?? all
     pixelCount += area.size.area
     let flat = try frame.bitmap.flattened(
-      reduction.transparency, in: area, partialCount: &partialCount)
+      reduction.transparency, in: area, partialCount: &partialCount, isCancelled: isCancelled)
     let picture = try preparation.prepare(flat, changed: frame.changed)
     guard
       let reduced = try reducer?.reduce(
@@ -144,7 +151,7 @@ struct FramePipeline: Sendable {
     }
     mergedCount += frameCount - placedCount
     placedCount = frameCount
-    if let placed = placer.finish(loopingTo: first) { left += try jobs(placed) }
+    if let placed = try placer.finish(loopingTo: first) { left += try jobs(placed) }
     return left
   }
 

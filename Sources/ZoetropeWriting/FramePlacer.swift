@@ -15,12 +15,18 @@ package struct FramePlacer: Sendable {
   /// Whether the disposal *background* is tried if it may save bytes. *Previous* is never tried, because Pillow and
   /// some GIF readers draw the frames after it wrong.
   private let triesBackground: Bool
+  /// Polled every few rows. Once it returns true, the method at work throws `cancelled`.
+  private let isCancelled: @Sendable () -> Bool
   /// The last frame, which is placed once the next one is known.
   package private(set) var last: Placed?
 
-  package init(framesCanClear: Bool, triesBackground: Bool) {
+  package init(
+    framesCanClear: Bool, triesBackground: Bool,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) {
     self.framesCanClear = framesCanClear
     self.triesBackground = triesBackground
+    self.isCancelled = isCancelled
   }
 
   /// Returns the area in which `picture` differs from the last frame. The area is empty if both are equal, and is the
@@ -28,9 +34,12 @@ package struct FramePlacer: Sendable {
   ///
   /// - Parameter hint: The area outside which `picture` equals the last frame, or nil if it is unknown. Debug builds
   ///   check the hint.
-  package func changes(to picture: Bitmap, within hint: PixelRect?) -> PixelRect {
+  package func changes(
+    to picture: Bitmap, within hint: PixelRect?
+  ) throws(AnimatedImageError) -> PixelRect {
     guard let last = last?.work.picture else { return PixelRect(picture.size) }
-    let changes = PixelDifference.bounds(from: last, to: picture, within: hint)
+    let changes = try PixelDifference.bounds(
+      from: last, to: picture, within: hint, isCancelled: isCancelled)
     assert(
       hint == nil || changes.union(PixelDifference.bounds(from: last, to: picture)) == changes,
       "a frame differs from the previous one outside the rectangle given as changed")
@@ -47,8 +56,9 @@ package struct FramePlacer: Sendable {
     guard let last else { return nil }
     let shown = last.work.picture
     guard !framesCanClear else { return shown }
-    let vanished = shown.pixelsLost(to: picture, in: hint)
-    return vanished.isEmpty ? shown : try shown.cleared(in: last.work.rect.union(vanished))
+    let vanished = try shown.pixelsLost(to: picture, in: hint, isCancelled: isCancelled)
+    if vanished.isEmpty { return shown }
+    return try shown.cleared(in: last.work.rect.union(vanished), isCancelled: isCancelled)
   }
 
   /// Adds the next frame, which differs from the last one in `changes`. Returns the last frame, which is now placed.
@@ -63,15 +73,17 @@ package struct FramePlacer: Sendable {
       return nil
     }
     let (shown, area) = (before.work.picture, before.work.rect)
-    var best = Self.work(picture, on: shown, changes)
-    let vanished = shown.pixelsLost(to: picture, in: changes)
+    var best = try work(picture, on: shown, changes)
+    let vanished = try shown.pixelsLost(to: picture, in: changes, isCancelled: isCancelled)
     if !framesCanClear, !vanished.isEmpty {
       // Pixels that become transparent must lie in the rectangle of the frame that is disposed of.
       before.work.rect = area.union(vanished)
       before.disposal = .background
-      best = try Self.work(picture, on: shown.cleared(in: before.work.rect))
+      let canvas = try shown.cleared(in: before.work.rect, isCancelled: isCancelled)
+      best = try work(picture, on: canvas)
     } else if triesBackground, !vanished.intersection(area).isEmpty {
-      let candidate = try Self.work(picture, on: shown.cleared(in: area))
+      let canvas = try shown.cleared(in: area, isCancelled: isCancelled)
+      let candidate = try work(picture, on: canvas)
       if try cost(candidate) < cost(best) { (best, before.disposal) = (candidate, .background) }
     }
     last = Placed(work: best)
@@ -83,15 +95,20 @@ package struct FramePlacer: Sendable {
   /// - Parameter first: The first picture if it follows the last one, or nil if the animation is played once. A player
   ///   that does not clear the canvas between plays draws this picture on the canvas that the last frame leaves, so the
   ///   last frame is disposed of if pixels have to become transparent and its colours allow that.
-  package mutating func finish(loopingTo first: Bitmap?) -> Placed? {
+  package mutating func finish(
+    loopingTo first: Bitmap?
+  ) throws(AnimatedImageError) -> Placed? {
     defer { last = nil }
     guard var placed = last, let first, !framesCanClear else { return last }
-    let lost = placed.work.picture.pixelsLost(to: first)
+    let lost = try placed.work.picture.pixelsLost(to: first, isCancelled: isCancelled)
+    if lost.isEmpty { return placed }
     let rect = placed.work.rect.union(lost)
-    if !lost.isEmpty,
-      rect == placed.work.rect
-        || ColorReducer.fits(placed.work.picture, from: placed.work.base, in: rect)
-    {
+    var fits = rect == placed.work.rect
+    if !fits {
+      fits = try ColorReducer.fits(
+        placed.work.picture, from: placed.work.base, in: rect, isCancelled: isCancelled)
+    }
+    if fits {
       placed.work.rect = rect
       placed.disposal = .background
     }
@@ -100,10 +117,13 @@ package struct FramePlacer: Sendable {
 
   /// Returns the frame that draws `picture` on `base`. If both are equal, the frame is a single pixel that changes
   /// nothing.
-  private static func work(
+  private func work(
     _ picture: Bitmap, on base: Bitmap, _ changes: PixelRect? = nil
-  ) -> FrameWork {
-    let rect = changes ?? PixelDifference.bounds(from: base, to: picture)
+  ) throws(AnimatedImageError) -> FrameWork {
+    let rect =
+      if let changes { changes } else {
+        try PixelDifference.bounds(from: base, to: picture, isCancelled: isCancelled)
+      }
     return FrameWork(
       picture: picture, base: base,
       rect: rect.isEmpty ? PixelRect(x: 0, y: 0, width: 1, height: 1) : rect)
@@ -114,16 +134,24 @@ extension FrameWork {
   /// An estimate of the compressed size of the frame: the number of pixels that equal neither the pixel to the left nor
   /// the pixel above. These pixels are counted once with unchanged pixels drawn and once with unchanged pixels left
   /// out, and the lower number is used.
-  package var estimatedCost: Int {
-    picture.format == .rgba16 ? estimate(UInt64.self) : estimate(UInt32.self)
+  ///
+  /// - Throws: `cancelled` once `isCancelled` returns true.
+  package func estimatedCost(
+    isCancelled: () -> Bool = { false }
+  ) throws(AnimatedImageError) -> Int {
+    picture.format == .rgba16
+      ? try estimate(UInt64.self, isCancelled) : try estimate(UInt32.self, isCancelled)
   }
 
-  private func estimate<Word: FixedWidthInteger & BitwiseCopyable>(_ type: Word.Type) -> Int {
+  private func estimate<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Word.Type, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> Int {
     guard let base else { return rect.size.area }
     let size = MemoryLayout<Word>.size
     var (drawn, left) = (0, 0)
     var above: [(Word, Word)] = Array(repeating: (0, 0), count: rect.width)
     for y in rect.y..<rect.maxY {
+      try rect.poll(row: y, isCancelled)
       let (row, below) = (picture.row(y), base.row(y))
       var before: (Word, Word) = (0, 0)
       for x in 0..<rect.width {

@@ -5,34 +5,41 @@ struct PicturePreparation: Sendable {
   /// The format of the converted pictures: RGBA with 8 or 16 bits per sample.
   let format: PixelFormat
   let keepsHiddenColors: Bool
+  /// Polled every few rows.
+  private let isCancelled: @Sendable () -> Bool
   /// Whether the colours of fully transparent pixels were cleared in the last picture. If so, the next picture has the
   /// same colours outside its changed area, and they have to be cleared as well.
   private var lostColors = false
 
-  init(size: PixelSize, format: PixelFormat, keepsHiddenColors: Bool) {
+  init(
+    size: PixelSize, format: PixelFormat, keepsHiddenColors: Bool,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) {
     self.size = size
     self.format = format
     self.keepsHiddenColors = keepsHiddenColors
+    self.isCancelled = isCancelled
   }
 
   /// Returns the picture to write for `bitmap`.
   ///
   /// - Parameter changed: The area in which `bitmap` may differ from the previous one. Nil means the whole bitmap.
+  /// - Throws: `parameter` if `bitmap` has another size, or a colour that needs 16 bits; `outOfMemory`; `cancelled`.
   mutating func prepare(
     _ bitmap: Bitmap, changed: PixelRect?
   ) throws(AnimatedImageError) -> Bitmap {
     try check(bitmap)
-    let picture = try Self.converted(bitmap, to: format, keepsHiddenColors: keepsHiddenColors)
+    let picture = try converted(bitmap)
     if keepsHiddenColors { return picture }
     let all = PixelRect(size)
     let area = lostColors ? all : changed.map { $0.intersection(all) } ?? all
     lostColors =
       format == .rgba16
-      ? Self.hasHiddenColors(picture, area, UInt64.self)
-      : Self.hasHiddenColors(picture, area, UInt32.self)
+      ? try hasHiddenColors(picture, area, UInt64.self)
+      : try hasHiddenColors(picture, area, UInt32.self)
     guard lostColors else { return picture }
     return format == .rgba16
-      ? try Self.cleared(picture, UInt64.self) : try Self.cleared(picture, UInt32.self)
+      ? try cleared(picture, UInt64.self) : try cleared(picture, UInt32.self)
   }
 
   /// Checks the size of `bitmap`.
@@ -45,21 +52,20 @@ struct PicturePreparation: Sendable {
     }
   }
 
-  /// Returns `bitmap` in another format. Unless `keepsHiddenColors` is set, the colours of fully transparent pixels need
+  /// Returns `bitmap` in ``format``. Unless ``keepsHiddenColors`` is set, the colours of fully transparent pixels need
   /// not be exact.
   ///
-  /// - Throws: `parameter` if a colour that counts has 16 bits that do not fit in 8; `outOfMemory`.
-  static func converted(
-    _ bitmap: Bitmap, to format: PixelFormat, keepsHiddenColors: Bool
-  ) throws(AnimatedImageError) -> Bitmap {
+  /// - Throws: `parameter` if a colour that counts has 16 bits that do not fit in 8; `outOfMemory`; `cancelled`.
+  private func converted(_ bitmap: Bitmap) throws(AnimatedImageError) -> Bitmap {
     if bitmap.format == format { return bitmap }
     let isDeep = bitmap.format == .rgba16
-    let source = try isDeep ? bitmap : bitmap.straightRGBA()
+    let source = try isDeep ? bitmap : bitmap.straightRGBA(isCancelled: isCancelled)
     if isDeep == (format == .rgba16) { return source }
     var buffer = try PixelBuffer(asking: bitmap.size, format: format, zeroed: false)
     let stride = buffer.bytesPerRow
     var target = buffer.mutableBytes
     for y in 0..<bitmap.height {
+      try PixelRect(bitmap.size).poll(row: y, isCancelled)
       let row = source.row(y)
       for sample in 0..<bitmap.width * 4 {
         if isDeep {
@@ -84,12 +90,13 @@ struct PicturePreparation: Sendable {
     return buffer.finish()
   }
 
-  private static func hasHiddenColors<Word: FixedWidthInteger & BitwiseCopyable>(
+  private func hasHiddenColors<Word: FixedWidthInteger & BitwiseCopyable>(
     _ picture: Bitmap, _ area: PixelRect, _ type: Word.Type
-  ) -> Bool {
+  ) throws(AnimatedImageError) -> Bool {
     let size = MemoryLayout<Word>.size
     let colors = Word.max >> Word(Word.bitWidth / 4)
     for y in area.y..<area.maxY {
+      try area.poll(row: y, isCancelled)
       let row = picture.row(y)
       var found = false
       // Subtracting 1 from a word of 0 wraps around to the maximum, and a word with nonzero alpha is greater than
@@ -100,7 +107,7 @@ struct PicturePreparation: Sendable {
     return false
   }
 
-  private static func cleared<Word: FixedWidthInteger & BitwiseCopyable>(
+  private func cleared<Word: FixedWidthInteger & BitwiseCopyable>(
     _ picture: Bitmap, _ type: Word.Type
   ) throws(AnimatedImageError) -> Bitmap {
     let size = MemoryLayout<Word>.size
@@ -109,6 +116,7 @@ struct PicturePreparation: Sendable {
     let stride = buffer.bytesPerRow
     var target = buffer.mutableBytes
     for y in 0..<picture.height {
+      try PixelRect(picture.size).poll(row: y, isCancelled)
       let row = picture.row(y)
       for x in 0..<picture.width {
         let word = row.load(type, at: x &* size)

@@ -26,6 +26,7 @@ struct PictureTolerance: Sendable {
   ///   - placer: The placer, which provides the canvas on which `picture` is drawn.
   ///   - changed: The area in which `picture` may differ from the last picture passed to this method. Nil means the
   ///     whole picture.
+  /// - Throws: `outOfMemory`; `cancelled` once `isCancelled` returns true.
   mutating func apply(
     _ picture: Bitmap, over placer: FramePlacer, changed: PixelRect?, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> (picture: Bitmap, changed: PixelRect?) {
@@ -35,13 +36,13 @@ struct PictureTolerance: Sendable {
     let isShown = shown?.storage === placer.last?.work.picture.storage
     let area = isShown ? changed.map { $0.intersection(all) } ?? all : all
     var buffer = try PixelBuffer(asking: picture.size, format: picture.format, zeroed: false)
-    buffer.copy(shown ?? picture)
+    try buffer.copy(shown ?? picture, isCancelled: isCancelled)
     var changes = area
     if let shown {
       changes =
         picture.format == .rgba16
-        ? hold(picture, shown, area, square, &buffer) { Self.word($0) }
-        : hold(picture, shown, area, square, &buffer) { (word: UInt32) in word }
+        ? try hold(picture, shown, area, square, &buffer, isCancelled) { Self.word($0) }
+        : try hold(picture, shown, area, square, &buffer, isCancelled) { (word: UInt32) in word }
       if changes.isEmpty, isShown { return (shown, changed) }
     }
     var fits = true
@@ -51,12 +52,14 @@ struct PictureTolerance: Sendable {
         ?? true
     }
     let result = buffer.finish()
-    guard !fits, let shown, !ColorReducer.fits(result, from: shown, in: changes) else {
+    guard !fits, let shown,
+      try !ColorReducer.fits(result, from: shown, in: changes, isCancelled: isCancelled)
+    else {
       return (result, isShown ? changed : nil)
     }
     var exact = try PixelBuffer(asking: picture.size, format: picture.format, zeroed: false)
-    exact.copy(shown)
-    _ = hold(picture, shown, changes, -1, &exact) { (word: UInt32) in word }
+    try exact.copy(shown, isCancelled: isCancelled)
+    _ = try hold(picture, shown, changes, -1, &exact, isCancelled) { (word: UInt32) in word }
     return (exact.finish(), isShown ? changed : nil)
   }
 
@@ -65,14 +68,15 @@ struct PictureTolerance: Sendable {
   /// pixels that differ.
   private func hold<Word: FixedWidthInteger & BitwiseCopyable>(
     _ picture: Bitmap, _ shown: Bitmap, _ area: PixelRect, _ square: Int32,
-    _ buffer: inout PixelBuffer,
+    _ buffer: inout PixelBuffer, _ isCancelled: () -> Bool,
     _ color: (Word) -> UInt32
-  ) -> PixelRect {
+  ) throws(AnimatedImageError) -> PixelRect {
     let size = MemoryLayout<Word>.size
     let stride = buffer.bytesPerRow
     var bytes = buffer.mutableBytes
     var (left, right, top, bottom) = (area.maxX, area.x, area.maxY, area.y)
     for y in area.y..<area.maxY {
+      try area.poll(row: y, isCancelled)
       let (row, below) = (picture.row(y), shown.row(y))
       for x in area.x..<area.maxX {
         let word = row.load(Word.self, at: x &* size)

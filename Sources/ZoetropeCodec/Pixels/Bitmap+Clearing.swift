@@ -1,11 +1,16 @@
 extension Bitmap {
   /// Returns the picture with the pixels of `rect` made transparent.
-  package func cleared(in rect: PixelRect) throws(AnimatedImageError) -> Bitmap {
+  ///
+  /// - Throws: `outOfMemory` if allocation fails; `cancelled` once `isCancelled` returns true.
+  package func cleared(
+    in rect: PixelRect, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> Bitmap {
     var buffer = try PixelBuffer(asking: size, format: format, zeroed: false)
-    buffer.copy(self)
+    try buffer.copy(self, isCancelled: isCancelled)
     let area = rect.intersection(PixelRect(size))
     let (stride, pixel) = (buffer.bytesPerRow, format.bytesPerPixel)
     for y in area.y..<area.maxY {
+      try area.poll(row: y, isCancelled)
       var bytes = buffer.mutableBytes
       var row = bytes._mutatingExtracting(
         y * stride + area.x * pixel..<y * stride + area.maxX * pixel)
@@ -20,7 +25,10 @@ extension Bitmap {
   /// must be RGBA of the same depth.
   ///
   /// - Parameter rect: The area to compare, clipped to the picture. Default: nil, which means the whole picture.
-  package func pixelsLost(to next: Bitmap, in rect: PixelRect? = nil) -> PixelRect {
+  /// - Throws: `cancelled` once `isCancelled` returns true.
+  package func pixelsLost(
+    to next: Bitmap, in rect: PixelRect? = nil, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> PixelRect {
     if storage === next.storage { return .empty }
     let all = PixelRect(size)
     let area = rect.map { $0.intersection(all) } ?? all
@@ -30,6 +38,7 @@ extension Bitmap {
     }
     var (left, right, top, bottom) = (area.maxX, area.x, area.maxY, area.y)
     for y in area.y..<area.maxY {
+      try area.poll(row: y, isCancelled)
       let (old, new) = (row(y), next.row(y))
       if rect == nil, old.hasSameBytes(as: new) { continue }
       for x in area.x..<area.maxX where isClear(new, x) && !isClear(old, x) {
@@ -41,16 +50,21 @@ extension Bitmap {
     return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
   }
 
-  /// Whether any pixel is fully transparent. Only RGBA is examined; the result is false for other formats.
-  package var hasClearPixels: Bool {
+  /// Returns whether any pixel is fully transparent. Only RGBA is examined; the result is false for other formats.
+  ///
+  /// - Throws: `cancelled` once `isCancelled` returns true.
+  package func hasClearPixels(isCancelled: () -> Bool) throws(AnimatedImageError) -> Bool {
     guard [.rgba8, .rgba16].contains(format) else { return false }
     let (step, alpha) = format == .rgba16 ? (8, 6) : (4, 3)
-    return (0..<height).contains { y in
+    for y in 0..<height {
+      try PixelRect(size).poll(row: y, isCancelled)
       let row = row(y)
-      return (0..<width).contains { x in
+      let isFound = (0..<width).contains { x in
         step == 8
           ? row.load(UInt16.self, at: x &* step &+ alpha) == 0 : row[x &* step &+ alpha] == 0
       }
+      if isFound { return true }
     }
+    return false
   }
 }

@@ -66,20 +66,36 @@ public struct ColorSurvey: Sendable {
   public mutating func add(
     _ bitmap: Bitmap, changed: PixelRect? = nil
   ) throws(AnimatedImageError) {
+    try add(bitmap, changed: changed, isCancelled: { false })
+  }
+
+  /// Does the same as ``add(_:changed:)``, but throws `cancelled` once `isCancelled` returns true.
+  package mutating func add(
+    _ bitmap: Bitmap, changed: PixelRect?, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
     if isSettled { return }
     let all = PixelRect(bitmap.size)
     let area = changed.map { $0.intersection(all) } ?? all
     if let reduction {
       var partialCount = 0
       let bitmap = try bitmap.flattened(
-        reduction.transparency, in: area, partialCount: &partialCount)
-      for y in area.y..<area.maxY { add(bitmap, row: y, area.x..<area.maxX) }
+        reduction.transparency, in: area, partialCount: &partialCount, isCancelled: isCancelled)
+      for y in area.y..<area.maxY {
+        try area.poll(row: y, isCancelled)
+        add(bitmap, row: y, area.x..<area.maxX)
+      }
     } else if bitmap.format == .rgba16 {
       isDeep = true
-      for y in area.y..<area.maxY { addDeep(bitmap, row: y, area.x..<area.maxX) }
+      for y in area.y..<area.maxY {
+        try area.poll(row: y, isCancelled)
+        addDeep(bitmap, row: y, area.x..<area.maxX)
+      }
     } else {
-      let bitmap = try bitmap.straightRGBA()
-      for y in area.y..<area.maxY { add(bitmap, row: y, area.x..<area.maxX) }
+      let bitmap = try bitmap.straightRGBA(isCancelled: isCancelled)
+      for y in area.y..<area.maxY {
+        try area.poll(row: y, isCancelled)
+        add(bitmap, row: y, area.x..<area.maxX)
+      }
     }
   }
 

@@ -34,24 +34,42 @@ package struct PixelDifference: Sendable {
   package static func bounds(
     from old: Bitmap, to new: Bitmap, within rect: PixelRect? = nil
   ) -> PixelRect {
+    guard
+      let box = try? bounds(from: old, to: new, within: rect, isCancelled: { false })
+    else { preconditionFailure("a comparison that nothing cancels") }
+    return box
+  }
+
+  /// Does the same as ``bounds(from:to:within:)``, but throws `cancelled` once `isCancelled` returns true.
+  package static func bounds(
+    from old: Bitmap, to new: Bitmap, within rect: PixelRect? = nil, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> PixelRect {
     let all = PixelRect(new.size)
     guard old.size == new.size, old.format == new.format else { return all }
     let area = area(old, new, rect ?? all)
     func columns(_ y: Int, _ range: Range<Int>) -> Range<Int> {
       Self.columns(old, new, row: y, range)
     }
-    guard
-      let top = (area.y..<area.maxY).first(where: { !columns($0, area.x..<area.maxX).isEmpty }),
-      let bottom = (top..<area.maxY).last(where: { !columns($0, area.x..<area.maxX).isEmpty })
-    else { return .empty }
+    var (top, end) = (area.y, area.maxY)
+    while top < end, columns(top, area.x..<area.maxX).isEmpty {
+      try area.poll(row: top, isCancelled)
+      top += 1
+    }
+    guard top < end else { return .empty }
+    // Row `top` differs, so this loop ends.
+    while columns(end - 1, area.x..<area.maxX).isEmpty {
+      try area.poll(row: end - 1, isCancelled)
+      end -= 1
+    }
     var (left, right) = (area.maxX, area.x)
-    for y in top...bottom {
+    for y in top..<end {
+      try area.poll(row: y, isCancelled)
       // Only differences outside the current box can make it wider.
       let outside = columns(y, area.x..<left)
       if !outside.isEmpty { left = outside.lowerBound }
       right = max(right, columns(y, max(left, right)..<area.maxX).upperBound)
     }
-    return PixelRect(x: left, y: top, width: right - left, height: bottom + 1 - top)
+    return PixelRect(x: left, y: top, width: right - left, height: end - top)
   }
 
   /// Returns the columns from the first difference to the last in any of `lines`.

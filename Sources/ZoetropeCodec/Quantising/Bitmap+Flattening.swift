@@ -4,20 +4,25 @@ extension Bitmap {
   ///
   /// - Parameter partialCount: A count to which the number of partly transparent pixels in `area` is added, unless they
   ///   are kept.
-  /// - Throws: `parameter` if the picture has premultiplied alpha, `outOfMemory` if allocation fails.
+  /// - Throws: `parameter` if the picture has premultiplied alpha; `outOfMemory` if allocation fails; `cancelled` once
+  ///   `isCancelled` returns true.
   package func flattened(
-    _ transparency: Transparency, in area: PixelRect, partialCount: inout Int
+    _ transparency: Transparency, in area: PixelRect, partialCount: inout Int,
+    isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> Bitmap {
-    let picture = format == .rgba16 ? try narrowed() : try straightRGBA()
+    let picture =
+      format == .rgba16
+      ? try narrowed(isCancelled) : try straightRGBA(isCancelled: isCancelled)
     if transparency == .kept { return picture }
     let all = PixelRect(size)
-    guard picture.partlyTransparentCount(in: all) > 0 else { return picture }
-    partialCount += picture.partlyTransparentCount(in: area)
+    guard try picture.partlyTransparentCount(in: all, isCancelled) > 0 else { return picture }
+    partialCount += try picture.partlyTransparentCount(in: area, isCancelled)
     var buffer = try PixelBuffer(asking: size, zeroed: false)
-    buffer.copy(picture)
+    try buffer.copy(picture, isCancelled: isCancelled)
     let stride = buffer.bytesPerRow
     var bytes = buffer.mutableBytes
     for y in 0..<height {
+      try all.poll(row: y, isCancelled)
       let row = picture.row(y)
       for x in 0..<width {
         let word = row.load(UInt32.self, at: x &* 4)
@@ -30,9 +35,12 @@ extension Bitmap {
     return buffer.finish()
   }
 
-  private func partlyTransparentCount(in area: PixelRect) -> Int {
+  private func partlyTransparentCount(
+    in area: PixelRect, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> Int {
     var count = 0
     for y in area.y..<area.maxY {
+      try area.poll(row: y, isCancelled)
       let row = row(y)
       // Adding 1 to the alpha, which wraps around, leaves 0 or 1 for opaque and for fully transparent pixels.
       for x in area.x..<area.maxX
@@ -42,11 +50,12 @@ extension Bitmap {
   }
 
   /// Returns the picture with its samples rounded to 8 bits.
-  private func narrowed() throws(AnimatedImageError) -> Bitmap {
+  private func narrowed(_ isCancelled: () -> Bool) throws(AnimatedImageError) -> Bitmap {
     var buffer = try PixelBuffer(asking: size, zeroed: false)
     let stride = buffer.bytesPerRow
     var bytes = buffer.mutableBytes
     for y in 0..<height {
+      try PixelRect(size).poll(row: y, isCancelled)
       let row = row(y)
       for sample in 0..<width &* 4 {
         let value = UInt32(row.load(UInt16.self, at: sample &* 2))

@@ -7,7 +7,7 @@ extension ColorReducer {
     _ body: (_ row: borrowing RawSpan, _ y: Int, _ target: inout MutableRawSpan) -> Void
   ) throws(AnimatedImageError) -> Bitmap {
     var buffer = try PixelBuffer(asking: picture.size, zeroed: canvas == nil)
-    if let canvas { buffer.copy(canvas) }
+    if let canvas { try buffer.copy(canvas, isCancelled: isCancelled) }
     let stride = buffer.bytesPerRow
     var bytes = buffer.mutableBytes
     for y in area.y..<area.maxY {

@@ -14,8 +14,8 @@ package struct ColorReducer: Sendable {
   private let reduction: ColorReduction
   /// Whether every pixel of the animation is known to be opaque.
   private let isOpaque: Bool
-  /// Polled for each row, because mapping the pixels of a large picture takes seconds.
-  private let isCancelled: @Sendable () -> Bool
+  /// Polled every few rows, because mapping the pixels of a large picture takes seconds.
+  let isCancelled: @Sendable () -> Bool
   /// The palette of the whole animation, or nil until it is known.
   private var common: PaletteMapper?
   /// The palette of the current scene, or nil if the common palette suits the scene.
@@ -53,8 +53,9 @@ package struct ColorReducer: Sendable {
   package mutating func table(for first: Bitmap) throws(AnimatedImageError) -> [UInt32]? {
     let all = PixelRect(first.size)
     var partialCount = 0
-    let picture = try first.flattened(reduction.transparency, in: all, partialCount: &partialCount)
-    if fits(picture, from: nil, in: all) { return nil }
+    let picture = try first.flattened(
+      reduction.transparency, in: all, partialCount: &partialCount, isCancelled: isCancelled)
+    if try fits(picture, from: nil, in: all) { return nil }
     let mapper =
       if let common { common } else { try palette(for: picture, from: nil, in: all) }
     common = mapper
@@ -91,14 +92,15 @@ package struct ColorReducer: Sendable {
       (wanted, shown) = (picture, result)
       return Reduced(picture: result, changed: all)
     }
-    area = PixelDifference.bounds(from: before, to: picture, within: area)
+    area = try PixelDifference.bounds(
+      from: before, to: picture, within: area, isCancelled: isCancelled)
     guard !area.isEmpty else { return Reduced(picture: canvas, changed: .empty) }
-    let vanished = canvas.pixelsLost(to: picture, in: area)
+    let vanished = try canvas.pixelsLost(to: picture, in: area, isCancelled: isCancelled)
     // The area that the frame may have to draw if the disposal of the previous frame makes the vanished pixels
     // transparent.
     let drawn = vanished.isEmpty ? area : area.union(vanished).union(lastRect ?? .empty)
     var result: Bitmap
-    if fits(picture, from: before, in: area) {
+    if try fits(picture, from: before, in: area) {
       result =
         canvas.storage === before.storage
         ? picture : try drawing(picture, from: before, on: canvas, area)
@@ -106,7 +108,9 @@ package struct ColorReducer: Sendable {
       result = try redrawn(picture, from: before, on: canvas, area: area)
     }
     // The next frame may need an index for transparent pixels too, even if no pixel in this rectangle is transparent.
-    if !vanished.isEmpty, Self.distinctColors(result, from: nil, in: drawn).colors.count > 255 {
+    if !vanished.isEmpty,
+      try Self.distinctColors(result, from: nil, in: drawn, isCancelled).colors.count > 255
+    {
       result = try redrawn(result, on: result, area: drawn)
     }
     (wanted, shown) = (picture, result)
@@ -120,27 +124,31 @@ package struct ColorReducer: Sendable {
   /// Only a frame that covers the canvas, or one of an opaque animation, may have 256 colours: another one needs an
   /// index for unchanged pixels if its rectangle grows, which happens if pixels outside it become transparent in the
   /// next picture.
-  private func fits(_ picture: Bitmap, from before: Bitmap?, in area: PixelRect) -> Bool {
+  private func fits(
+    _ picture: Bitmap, from before: Bitmap?, in area: PixelRect
+  ) throws(AnimatedImageError) -> Bool {
     guard reduction.colors == .automatic else { return false }
-    let (colors, hasOthers) = Self.distinctColors(picture, from: before, in: area)
+    let (colors, hasOthers) = try Self.distinctColors(picture, from: before, in: area, isCancelled)
     return colors.count < 256
       || colors.count == 256 && !hasOthers && (isOpaque || area == PixelRect(picture.size))
   }
 
   /// Returns whether a frame can contain the pixels of `area` that differ from `before`. It can if these pixels have at
   /// most 256 colours, or at most 255 if the frame needs an index for unchanged or transparent pixels.
+  ///
+  /// - Throws: `cancelled` once `isCancelled` returns true.
   package static func fits(
-    _ picture: Bitmap, from before: Bitmap?, in area: PixelRect
-  ) -> Bool {
-    let (colors, hasOthers) = distinctColors(picture, from: before, in: area)
+    _ picture: Bitmap, from before: Bitmap?, in area: PixelRect, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> Bool {
+    let (colors, hasOthers) = try distinctColors(picture, from: before, in: area, isCancelled)
     return colors.count < 256 || colors.count == 256 && !hasOthers
   }
 
   /// Returns the colours, at most 257, of those pixels in `area` that differ from `before` and are not fully
   /// transparent. Also returns whether other pixels were found in `area`.
   private static func distinctColors(
-    _ picture: Bitmap, from before: Bitmap?, in area: PixelRect
-  ) -> (colors: [UInt32], hasOthers: Bool) {
+    _ picture: Bitmap, from before: Bitmap?, in area: PixelRect, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> (colors: [UInt32], hasOthers: Bool) {
     var slots = [UInt32](repeating: 0, count: 1 << 10)
     var colors: [UInt32] = []
     var hasOthers = false
@@ -148,6 +156,7 @@ package struct ColorReducer: Sendable {
     // Testing an optional for each pixel would take longer than comparing the pixel.
     let (below, hasBase) = (before ?? picture, before != nil)
     for y in area.y..<area.maxY {
+      try area.poll(row: y, isCancelled)
       let (row, old) = (picture.row(y), below.row(y))
       for x in area.x..<area.maxX {
         let word = row.load(UInt32.self, at: x &* 4)
@@ -200,7 +209,7 @@ package struct ColorReducer: Sendable {
     for picture: Bitmap, from before: Bitmap?, in area: PixelRect
   ) throws(AnimatedImageError) -> PaletteMapper {
     // If there are few colours, use exactly those.
-    let few = Self.distinctColors(picture, from: nil, in: area).colors
+    let few = try Self.distinctColors(picture, from: nil, in: area, isCancelled).colors
     if !few.isEmpty, few.count < reduction.limit { return mapper(few) }
     var histogram = ColorHistogram()
     let (below, hasBase) = (before ?? picture, before != nil)

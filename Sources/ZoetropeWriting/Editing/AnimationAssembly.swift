@@ -52,7 +52,9 @@ package struct AnimationAssembly {
   package mutating func prepare() throws(AnimatedImageError) {
     let reduction = options.reduction
     var survey = ColorSurvey(for: options)
-    if let poster = options.poster { try survey.add(poster) }
+    if let poster = options.poster {
+      try survey.add(poster, changed: nil, isCancelled: isCancelled)
+    }
     var room = Self.keptByteLimit
     var (last, before) = (Int?.none, Bitmap?.none)
     var (pixelCount, partialCount) = (0, 0)
@@ -64,19 +66,23 @@ package struct AnimationAssembly {
       room -= picture.bitmap.storage.byteCount
       if room >= 0 { findings.kept.append(picture) }
       guard let reduction else {
-        try survey.add(picture.bitmap, changed: changed)
+        try survey.add(picture.bitmap, changed: changed, isCancelled: isCancelled)
         continue
       }
       let all = PixelRect(picture.bitmap.size)
       let area = changed.map { $0.intersection(all) } ?? all
       pixelCount += area.size.area
       let flat = try picture.bitmap.flattened(
-        reduction.transparency, in: area, partialCount: &partialCount)
-      try survey.add(flat, changed: changed)
+        reduction.transparency, in: area, partialCount: &partialCount, isCancelled: isCancelled)
+      try survey.add(flat, changed: changed, isCancelled: isCancelled)
       if reduction.colors == .automatic, !findings.reducesColors {
-        let bounds =
-          before.map { PixelDifference.bounds(from: $0, to: flat, within: changed) } ?? area
-        findings.reducesColors = !ColorReducer.fits(flat, from: before, in: bounds)
+        var bounds = area
+        if let before {
+          bounds = try PixelDifference.bounds(
+            from: before, to: flat, within: changed, isCancelled: isCancelled)
+        }
+        findings.reducesColors = try !ColorReducer.fits(
+          flat, from: before, in: bounds, isCancelled: isCancelled)
         before = flat
       }
     }
@@ -185,7 +191,7 @@ package final class ImagePictures: PictureSupply {
     if crop != PixelRect(image.canvasSize) {
       let dirty = whole.dirtyRect.intersection(crop)
       frame = CompositedFrame(
-        index: index, bitmap: try whole.bitmap.cropped(to: crop),
+        index: index, bitmap: try whole.bitmap.cropped(to: crop, isCancelled: isCancelled),
         dirtyRect: dirty.isEmpty
           ? .empty
           : PixelRect(

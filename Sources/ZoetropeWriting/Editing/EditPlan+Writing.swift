@@ -55,7 +55,8 @@ extension EditPlan {
         if let seam, seam.place == place {
           (picture, below) = (seam.picture, seam.below)
         } else {
-          picture = try pictures.composite(step.source).cropped(to: crop)
+          picture = try pictures.composite(step.source)
+            .cropped(to: crop, isCancelled: pictures.isCancelled)
           below = try canvas.bitmap()
         }
         try writer.encode(picture, over: below, drawing, step, &output)

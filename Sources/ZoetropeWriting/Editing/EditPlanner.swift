@@ -74,7 +74,7 @@ struct EditPlanner {
   }
 
   private func picture(_ index: Int) throws(AnimatedImageError) -> Bitmap {
-    try pictures.composite(index).cropped(to: crop)
+    try pictures.composite(index).cropped(to: crop, isCancelled: pictures.isCancelled)
   }
 
   /// Returns the reason why frame `index` cannot be copied onto `canvas`, or nil if it can be copied.
@@ -102,7 +102,9 @@ struct EditPlanner {
     }
     let left = try pictures.canvas(before: index + 1)
     if pictures.isClear[index + 1] { return nil }
-    return try left.pixelsLost(to: pictures.composite(next)).isEmpty ? nil : .transparency
+    let lost = try left.pixelsLost(
+      to: pictures.composite(next), isCancelled: pictures.isCancelled)
+    return lost.isEmpty ? nil : .transparency
   }
 
   /// Returns whether frame `index` replaces every pixel. If it does, neither its picture nor the canvas that it leaves
@@ -120,7 +122,8 @@ struct EditPlanner {
   private func drawing(
     of picture: Bitmap, over below: Bitmap, source: Int, next: Int?, isFirst: Bool
   ) throws(AnimatedImageError) -> EditPlan.Drawing {
-    var changed = PixelDifference.bounds(from: below, to: picture)
+    let isCancelled = pictures.isCancelled
+    var changed = try PixelDifference.bounds(from: below, to: picture, isCancelled: isCancelled)
     if isFirst, copying.firstFrame != .anyPart { changed = canvasBounds }
     if changed.isEmpty { changed = PixelRect(x: 0, y: 0, width: 1, height: 1) }
     let keep = EditPlan.Drawing(rect: changed, disposal: .keep)
@@ -131,18 +134,20 @@ struct EditPlanner {
       }
       if try hidesCanvas(next) { return keep }
       let wanted = try pictures.canvas(before: next)
-      let rest = PixelDifference.bounds(from: picture, to: wanted)
+      let rest = try PixelDifference.bounds(from: picture, to: wanted, isCancelled: isCancelled)
       if rest.isEmpty { return EditPlan.Drawing(rect: changed, disposal: .keep, next: next) }
       let cleared = changed.union(rest)
       if wanted.isClear(in: cleared) {
         return EditPlan.Drawing(rect: cleared, disposal: .background, next: next)
       }
-      if !isFirst, PixelDifference.bounds(from: below, to: wanted).isEmpty {
+      if !isFirst,
+        try PixelDifference.bounds(from: below, to: wanted, isCancelled: isCancelled).isEmpty
+      {
         return EditPlan.Drawing(rect: changed, disposal: .previous, next: next)
       }
     }
     if framesCanClear { return keep }
-    let lost = try picture.pixelsLost(to: self.picture(next))
+    let lost = try picture.pixelsLost(to: self.picture(next), isCancelled: isCancelled)
     if lost.isEmpty { return keep }
     return EditPlan.Drawing(rect: changed.union(lost), disposal: .background)
   }
@@ -174,14 +179,16 @@ struct EditCanvas {
     guard source == nil else { return }
     switch drawing.disposal {
     case .keep: drawn = picture
-    case .background: drawn = try picture.cleared(in: drawing.rect)
+    case .background:
+      drawn = try picture.cleared(in: drawing.rect, isCancelled: pictures.isCancelled)
     case .previous: drawn = below
     }
   }
 
   func bitmap() throws(AnimatedImageError) -> Bitmap {
     if let drawn { return drawn }
-    return try pictures.canvas(before: source ?? 0).cropped(to: crop)
+    return try pictures.canvas(before: source ?? 0)
+      .cropped(to: crop, isCancelled: pictures.isCancelled)
   }
 
   /// Returns whether frame `index` of the source was made for this canvas. The canvas must not be cropped.
@@ -190,7 +197,7 @@ struct EditCanvas {
       if source == index || pictures.isClear[source] && pictures.isClear[index] { return true }
     }
     return try PixelDifference.bounds(
-      from: bitmap(), to: pictures.canvas(before: index)
+      from: bitmap(), to: pictures.canvas(before: index), isCancelled: pictures.isCancelled
     ).isEmpty
   }
 }

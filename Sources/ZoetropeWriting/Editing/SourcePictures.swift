@@ -69,7 +69,8 @@ final class SourcePictures {
     guard !isClear[index], changer[index] >= 0 else { return try clearCanvas() }
     let last = image.frames[changer[index]]
     let picture = try composite(last.index)
-    return last.disposal == .keep ? picture : try picture.cleared(in: last.rect)
+    if last.disposal == .keep { return picture }
+    return try picture.cleared(in: last.rect, isCancelled: isCancelled)
   }
 
   private func clearCanvas() throws(AnimatedImageError) -> Bitmap {
@@ -79,11 +80,16 @@ final class SourcePictures {
 
 extension Bitmap {
   /// Returns the part of the picture in `rect`, which must lie inside the picture.
-  package func cropped(to rect: PixelRect) throws(AnimatedImageError) -> Bitmap {
+  ///
+  /// - Throws: `outOfMemory` if allocation fails; `cancelled` once `isCancelled` returns true.
+  package func cropped(
+    to rect: PixelRect, isCancelled: () -> Bool = { false }
+  ) throws(AnimatedImageError) -> Bitmap {
     guard rect != PixelRect(size) else { return self }
     var buffer = try PixelBuffer(asking: rect.size, format: format)
     let (stride, pixel) = (buffer.bytesPerRow, format.bytesPerPixel)
     for y in 0..<rect.height {
+      try rect.poll(row: rect.y + y, isCancelled)
       let source = row(rect.y + y).extracting(rect.x * pixel..<rect.maxX * pixel)
       var bytes = buffer.mutableBytes
       for place in Swift.stride(from: 0, to: rect.width * pixel, by: 4) {

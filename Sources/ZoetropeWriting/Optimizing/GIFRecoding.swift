@@ -178,7 +178,8 @@ struct GIFRecoding {
     _ submit: (FramePlacer.Placed) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) {
     let trial = effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
-    var placer = FramePlacer(framesCanClear: false, triesBackground: true)
+    var placer = FramePlacer(
+      framesCanClear: false, triesBackground: true, isCancelled: isCancelled)
     var tolerance = PictureTolerance(tolerance, format: .gif)
     for index in image.frames.indices {
       var picture = try pictures.composite(index)
@@ -187,17 +188,20 @@ struct GIFRecoding {
       {
         picture = kept.picture
       }
-      let changes = placer.changes(to: picture, within: nil)
+      let changes = try placer.changes(to: picture, within: nil)
       let placed = try placer.add(picture, changes: changes) {
         (work) throws(AnimatedImageError) in
-        try trial?.encode(work, isCancelled: isCancelled).bytes.count ?? work.estimatedCost
+        guard let trial else { return try work.estimatedCost(isCancelled: isCancelled) }
+        return try trial.encode(work, isCancelled: isCancelled).bytes.count
       }
       if let placed { try submit(index == 1 ? first(placed) : placed) }
     }
     let loops = image.frames.last?.disposal == .background && image.frames.count > 1
     let next = loops ? try pictures.composite(0) : nil
-    guard let last = placer.finish(loopingTo: next) else { return }
-    if let next, last.disposal != .background, !last.work.picture.pixelsLost(to: next).isEmpty {
+    guard let last = try placer.finish(loopingTo: next) else { return }
+    if let next, last.disposal != .background,
+      try !last.work.picture.pixelsLost(to: next, isCancelled: isCancelled).isEmpty
+    {
       // The source's disposal matters to players that do not clear the canvas between plays.
       throw GIFFrameEncoder.tooManyColors
     }
@@ -224,11 +228,14 @@ struct GIFRecoding {
     let area = frame.rect.intersection(canvas)
     let picture = try pictures.composite(index)
     let base = index == 0 ? nil : try pictures.canvas(before: index)
-    var rect = base.map { PixelDifference.bounds(from: $0, to: picture) } ?? canvas
+    var rect = canvas
+    if let base {
+      rect = try PixelDifference.bounds(from: base, to: picture, isCancelled: isCancelled)
+    }
     if index == 0, !area.contains(canvas) { rect = area }
     if frame.disposal == .background {
-      rect = rect.union(
-        try picture.pixelsLost(to: picture.cleared(in: area)))
+      let cleared = try picture.cleared(in: area, isCancelled: isCancelled)
+      rect = rect.union(try picture.pixelsLost(to: cleared, isCancelled: isCancelled))
     }
     let isEmpty = rect.isEmpty
     return FramePlacer.Placed(
@@ -254,13 +261,15 @@ struct GIFRecoding {
     else { return nil }
     if !way.keepsCanvases, let base = placed.work.base {
       let canvas = try pictures.canvas(before: index)
-      guard PixelDifference.bounds(from: base, to: canvas).isEmpty else { return nil }
+      guard
+        try PixelDifference.bounds(from: base, to: canvas, isCancelled: isCancelled).isEmpty
+      else { return nil }
     }
     if way.usesTolerance {
       let composite = try pictures.composite(index)
-      guard PixelDifference.bounds(from: placed.work.picture, to: composite).isEmpty else {
-        return nil
-      }
+      let changed = try PixelDifference.bounds(
+        from: placed.work.picture, to: composite, isCancelled: isCancelled)
+      guard changed.isEmpty else { return nil }
     }
     var buffer = ReadBuffer()
     let bytes = try image.source.copy(frame.byteRange, &buffer)

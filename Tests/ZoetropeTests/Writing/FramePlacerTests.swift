@@ -68,15 +68,15 @@ import ZoetropeTestSupport
       var differ = FramePlacer(framesCanClear: framesCanClear, triesBackground: triesBackground)
       var placed: [FramePlacer.Placed] = []
       for picture in film {
-        let changes = differ.changes(to: picture, within: nil)
+        let changes = try differ.changes(to: picture, within: nil)
         if let frame = try differ.add(
           picture, changes: changes,
-          cost: { (work) throws(AnimatedImageError) in work.estimatedCost })
+          cost: { (work) throws(AnimatedImageError) in try work.estimatedCost() })
         {
           placed.append(frame)
         }
       }
-      if let frame = differ.finish(loopingTo: film[0]) { placed.append(frame) }
+      if let frame = try differ.finish(loopingTo: film[0]) { placed.append(frame) }
       // A frame of an APNG can draw transparent pixels, and so can show the first picture again by itself.
       #expect(
         Self.play(placed, framesCanClear: framesCanClear, times: 2)
@@ -92,12 +92,12 @@ import ZoetropeTestSupport
   @Test func `the changed box is found inside the hint, and nothing changed is empty`() throws {
     let film = Self.film(seed: 3)
     var differ = FramePlacer(framesCanClear: true, triesBackground: false)
-    #expect(differ.changes(to: film[0], within: nil) == PixelRect(film[0].size))
+    #expect(try differ.changes(to: film[0], within: nil) == PixelRect(film[0].size))
     _ = try differ.add(
       film[0], changes: PixelRect(film[0].size), cost: { (_) throws(AnimatedImageError) in 0 })
-    #expect(differ.changes(to: film[0], within: nil).isEmpty)
-    let changed = differ.changes(to: film[1], within: nil)
-    #expect(differ.changes(to: film[1], within: PixelRect(film[1].size)) == changed)
+    #expect(try differ.changes(to: film[0], within: nil).isEmpty)
+    let changed = try differ.changes(to: film[1], within: nil)
+    #expect(try differ.changes(to: film[1], within: PixelRect(film[1].size)) == changed)
     #expect(changed != PixelRect(film[1].size))
   }
 
@@ -116,8 +116,9 @@ import ZoetropeTestSupport
       film[0], changes: PixelRect(film[0].size), cost: { (_) throws(AnimatedImageError) in 0 })
     let first = try differ.add(
       film[1], changes: differ.changes(to: film[1], within: nil),
-      cost: { (work) throws(AnimatedImageError) in work.estimatedCost })
+      cost: { (work) throws(AnimatedImageError) in try work.estimatedCost() })
     #expect(first?.disposal == .background)
-    #expect(differ.finish(loopingTo: nil)?.work.rect == PixelRect(x: 40, y: 0, width: 8, height: 8))
+    let last = try differ.finish(loopingTo: nil)
+    #expect(last?.work.rect == PixelRect(x: 40, y: 0, width: 8, height: 8))
   }
 }

@@ -166,7 +166,9 @@ extension Bitmap {
   /// - Throws: ``AnimatedImageError/Code/parameter`` if the bitmap has premultiplied alpha, from which straight colours
   ///   cannot be recovered exactly, or has 16 bits per sample; ``AnimatedImageError/Code/outOfMemory`` if allocation
   ///   fails.
-  package func straightRGBA() throws(AnimatedImageError) -> Bitmap {
+  package func straightRGBA(
+    isCancelled: () -> Bool = { false }
+  ) throws(AnimatedImageError) -> Bitmap {
     switch format {
     case .rgba8: return self
     // The fourth byte of a pixel is 255.
@@ -181,6 +183,7 @@ extension Bitmap {
     let rowBytes = buffer.bytesPerRow
     var target = buffer.mutableBytes
     for y in 0..<height {
+      try PixelRect(size).poll(row: y, isCancelled)
       let source = row(y)
       for x in 0..<width {
         target.storeBytes(
