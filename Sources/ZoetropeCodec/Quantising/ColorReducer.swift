@@ -18,6 +18,9 @@ package struct ColorReducer: Sendable {
   let isCancelled: @Sendable () -> Bool
   /// The palette of the whole animation, or nil until it is known.
   private var common: PaletteMapper?
+  /// The picture that ``common`` was computed from, until the first picture is reduced. Nil if it was computed from a
+  /// survey.
+  private var source: Bitmap?
   /// The palette of the current scene, or nil if the common palette suits the scene.
   private var scene: PaletteMapper?
   /// The mean squared error that the palette in use is known to have, or nil before the colours of a picture are first
@@ -58,6 +61,7 @@ package struct ColorReducer: Sendable {
     if try fits(picture, from: nil, in: all) { return nil }
     let mapper =
       if let common { common } else { try palette(for: picture, from: nil, in: all) }
+    if common == nil { source = picture }
     common = mapper
     if reduction.keepsAlpha { return mapper.palette }
     let count = 1 << (Int.bitWidth - mapper.palette.count.leadingZeroBitCount)
@@ -89,7 +93,7 @@ package struct ColorReducer: Sendable {
     defer { reducedCount = min(reducedCount, counted + 1) }
     guard let before = wanted, let canvas = shown else {
       let result = try fits(picture, from: nil, in: all) ? picture : redrawn(picture, area: all)
-      (wanted, shown) = (picture, result)
+      (wanted, shown, source) = (picture, result, nil)
       return Reduced(picture: result, changed: all)
     }
     area = try PixelDifference.bounds(
@@ -230,7 +234,14 @@ package struct ColorReducer: Sendable {
   private mutating func redrawn(
     _ picture: Bitmap, from before: Bitmap? = nil, on canvas: Bitmap? = nil, area: PixelRect
   ) throws(AnimatedImageError) -> Bitmap {
-    let isForOthers = common != nil
+    // A picture that is written first is usually the one that its palette was computed from. It is another one if the
+    // first frame is merged into others.
+    var isForOthers = common != nil
+    if let source {
+      isForOthers = try !PixelDifference.bounds(
+        from: source, to: picture, isCancelled: isCancelled
+      ).isEmpty
+    }
     // The mapper is moved out of `self`, so that changing it does not copy its cells.
     var common =
       if let common = common.take() { common } else {

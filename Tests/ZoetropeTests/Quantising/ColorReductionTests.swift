@@ -1,3 +1,4 @@
+import Synchronization
 import TestRunning
 import Testing
 import Zoetrope
@@ -252,6 +253,24 @@ import ZoetropeTestSupport
     for (shown, wanted) in zip(try Self.pictures(bytes), film) {
       #expect(Self.error(shown, wanted) < 6)
     }
+  }
+
+  @Test func `the palette of the first picture is not computed twice`() throws {
+    func pollCount(of picture: Bitmap) throws -> Int {
+      let polls = Mutex(0)
+      // With one colour, the error of any gradient is great.
+      var reducer = ColorReducer(ColorReduction(colors: .limited(to: 2))) {
+        polls.withLock { $0 += 1 }
+        return false
+      }
+      _ = try reducer.table(for: Self.gradient())
+      let before = polls.withLock { $0 }
+      _ = try reducer.reduce(picture, changed: nil, lastRect: nil)
+      return polls.withLock { $0 } - before
+    }
+    // Drawing a picture polls for each of its 48 rows, and so does computing its palette.
+    #expect(try pollCount(of: Self.gradient()) < 2 * 48)
+    #expect(try pollCount(of: Self.gradient(99)) >= 3 * 48)
   }
 
   @Test func `an unchanged frame costs a few bytes`() throws {
