@@ -248,6 +248,7 @@ if Context.environment["ZOETROPE_PROGRAMS"] != nil {
     program(
       "bench-stages", "Benchmarks/Sources/StageBench", ["Zoetrope", "ZoetropeTestSupport"]),
     program("check-edits", "Benchmarks/Sources/CheckEdits", testSupport),
+    program("check-films", "Benchmarks/Sources/CheckFilms", testSupport),
     program("bench-write", "Benchmarks/Sources/WriteBench", ["Zoetrope"]),
     .systemLibrary(name: "CMalloc", path: "Fuzz/Sources/CMalloc"),
     program("soak", "Fuzz/Sources/Soak", testSupport + ["CMalloc"]),

@@ -167,7 +167,7 @@ package struct RandomFilm {
   }
 
   /// The pixels of a bitmap with 16 bits per sample.
-  private static func pixels(_ bitmap: Bitmap) -> [UInt64] {
+  static func pixels(_ bitmap: Bitmap) -> [UInt64] {
     let isDeep = bitmap.format == .rgba16
     var pixels: [UInt64] = []
     for y in 0..<bitmap.height {
@@ -201,7 +201,7 @@ package struct RandomFilm {
   }
 
   /// Writes the film. Returns nil if its pictures have more colours than palettes hold.
-  private func fittingFile() throws(AnimatedImageError) -> [UInt8]? {
+  func fittingFile() throws(AnimatedImageError) -> [UInt8]? {
     do {
       return try write()
     } catch {

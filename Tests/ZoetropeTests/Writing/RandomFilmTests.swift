@@ -15,6 +15,19 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: [AnimationFormat.apng, .gif], 0..<8)
+  func `a reduced film shows what it should, within its limits`(
+    format: AnimationFormat, part: Int
+  ) throws {
+    for seed in UInt64(part * 20)..<UInt64((part + 1) * 20) {
+      var random = SplitMix64(seed: seed)
+      let problems = try RandomFilm(format, seed: seed).problemsOfReducing {
+        Int.random(in: 0..<$0, using: &random)
+      }
+      #expect(problems == [], "seed \(seed)")
+    }
+  }
+
   @Test(arguments: [(AnimationFormat.apng, 100), (.gif, 25)])
   func `the bytes do not depend on the number of threads`(
     films: (format: AnimationFormat, count: Int)
