@@ -44,7 +44,10 @@ let package = Package(
     .default(enabledTraits: ["CommandLine"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    // UsageHint, ShortHelp and CompletionScript match the parser's messages, help and scripts, which a minor version
+    // may reword.
+    .package(
+      url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.0")),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
@@ -80,8 +83,9 @@ let package = Package(
     .target(
       name: "ZoetropeFrames",
       dependencies: [
-        "ZoetropeCore", "ZoetropeCodec", "ZoetropeScaling", "ZoetropeShims",
+        "ZoetropeCore", "ZoetropeCodec", "ZoetropeScaling",
         .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
