@@ -8,6 +8,10 @@ package enum ReaderRole: Sendable {
   case growing
 }
 
+/// A closure that fetches bytes, and returns an error if they could not be fetched, otherwise nil. The closure's task
+/// is cancelled when the frame that needs the bytes is no longer needed.
+package typealias FrameFetch = @Sendable () async -> AnimatedImageError?
+
 /// A reader that draws the frames of one image one after another, and is used by one thread at a time.
 package protocol FrameReading: AnyObject {
   /// The number of frames known to the reader.

@@ -284,3 +284,5 @@ extension CompositedFrame {
       index: index, bitmap: bitmap, dirtyRect: PixelRect(bitmap.size), damage: damage)
   }
 }
+
+extension SeekingReader: FrameProducing {}

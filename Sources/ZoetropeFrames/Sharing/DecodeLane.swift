@@ -214,9 +214,3 @@ final class DecodeLane: Sendable {
   private static let bytesMissing = AnimatedImageError(
     .bytesMissing, "bytes of the frame have not arrived yet")
 }
-
-/// A closure that fetches bytes, and returns an error if they could not be fetched, otherwise nil. The closure's task
-/// is cancelled when the frame that needs the bytes is no longer needed.
-package typealias FrameFetch = @Sendable () async -> AnimatedImageError?
-
-extension SeekingReader: FrameProducing {}
