@@ -248,11 +248,3 @@ struct PNGSampleFormat {
     return isTooLarge ? nil : bytes
   }
 }
-
-/// The last rows in a frame's inflated data, all of the same length.
-struct PNGStoredRows {
-  /// The number of bytes of inflated data before the first of these rows.
-  let start: Int
-  /// The number of bytes of a row, including its filter byte.
-  let byteCount: Int
-}
