@@ -175,3 +175,16 @@ package enum FileStem {
     return name[..<(end ?? count)]
   }
 }
+
+extension CommandFailure {
+  /// Writes the failure as an object of the schema `schema`, in place of the report about `input`.
+  package func write(to json: inout JSONWriter, schema: String, of input: InputFile) {
+    json.object {
+      $0.field("schema", schema)
+      // The text of a name may not be enough to find its bytes.
+      $0.field("file", file == nil ? nil : input.fileName, base64Key: "file_base64")
+      $0.field("status", InputCondition(self).rawValue)
+      writeError(to: &$0)
+    }
+  }
+}

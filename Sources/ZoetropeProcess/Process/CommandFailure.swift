@@ -76,17 +76,6 @@ package struct CommandFailure: Error, Hashable {
     FileDescriptor.note("zoetrope: \(code == "interrupted" ? "" : "error: ")\(line)\n")
   }
 
-  /// Writes the failure as an object of the schema `schema`, in place of the report about `input`.
-  package func write(to json: inout JSONWriter, schema: String, of input: InputFile) {
-    json.object {
-      $0.field("schema", schema)
-      // The text of a name may not be enough to find its bytes.
-      $0.field("file", file == nil ? nil : input.fileName, base64Key: "file_base64")
-      $0.field("status", InputCondition(self).rawValue)
-      writeError(to: &$0)
-    }
-  }
-
   /// Writes the field `error`. It includes the name of the file if `naming`.
   package func writeError(to json: inout JSONWriter, naming: Bool = false) {
     json.object("error") {
