@@ -15,7 +15,7 @@ package struct PicturePlace: Hashable, Sendable {
   package init?(_ text: String) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count <= 2, let first = parts.first,
-      let size = Self.pair(first, separators: ["x"], range: 1...DrawingMode.longestSide)
+      let size = Self.pair(first, separators: ["x"], range: 1...FrameLayout.longestSide)
     else { return nil }
     (columns, rows) = size
     guard parts.count == 2 else {

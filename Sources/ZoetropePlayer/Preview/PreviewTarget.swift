@@ -75,8 +75,8 @@ struct PreviewTarget {
       screen = ScreenSize(
         columns: room.column + room.columns, rows: room.row + room.rows + 1, cell: cell)
     }
-    room.columns = min(room.columns, DrawingMode.longestSide)
-    room.rows = min(room.rows, DrawingMode.longestSide)
+    room.columns = min(room.columns, FrameLayout.longestSide)
+    room.rows = min(room.rows, FrameLayout.longestSide)
     guard room.columns * screen.cell.width * room.rows * screen.cell.height <= Self.pixelLimit
     else { throw .usage("the place has more than \(Self.pixelLimit) pixels") }
     self.room = mode.usable(room, on: screen, passthrough: passthrough, isCentered: false)

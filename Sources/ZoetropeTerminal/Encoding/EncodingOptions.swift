@@ -73,3 +73,15 @@ public struct Backdrop: Sendable, Hashable {
     (x >> 3 ^ y >> 3) & 1 == 0 ? even : odd
   }
 }
+
+/// A way to average and compare colours.
+///
+/// Each model is better than the other by its own measure. ``coded`` has the better signal-to-noise ratio in coded
+/// values: with ``linear``, a photograph in 62 x 23 cells loses 0.5 to 0.7 dB. ``linear`` keeps the perceived
+/// brightness: with ``coded``, a fine pattern of black and white becomes too dark.
+package enum LightModel: String, Sendable, Hashable {
+  /// Averages and compares coded values, which gives the least squared error. This model is the default.
+  case coded
+  /// Averages and compares amounts of light, so that fine patterns keep their brightness.
+  case linear
+}

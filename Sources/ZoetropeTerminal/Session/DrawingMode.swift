@@ -166,21 +166,13 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The maximum number of columns, and of rows, of a picture in any mode.
-  package static let longestSide = 1000
-  /// The maximum width and height of a sixel picture. ``sixelArea`` is the maximum number of its pixels, which is that
-  /// of a large screen. The size of a sixel picture depends only on its cells, not on the size of the file, because
-  /// terminals do not enlarge sixels.
-  static let longestSixelSide = 4096
-  static let sixelArea = 3840 * 2160
-
   /// Returns the part of `room` that a picture in this mode may cover. The part is limited to what can be encoded in a
   /// short time, regardless of the size that the terminal reports. It is in the middle of `room` if `isCentered` is
   /// true, and otherwise at the top left.
   package func usable(
     _ room: CellRect, on screen: ScreenSize, passthrough: Passthrough, isCentered: Bool
   ) -> CellRect {
-    var limit = (columns: Self.longestSide, rows: Self.longestSide)
+    var limit = (columns: FrameLayout.longestSide, rows: FrameLayout.longestSide)
     var room = room
     switch kind {
     case .graphics(.kittyEdits), .graphics(.kittyImages):
@@ -189,9 +181,9 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
       }
     case .graphics(.sixel):
       room.rows = SixelEncoder.rowCount(of: room, on: screen)
-      limit.columns = min(limit.columns, Self.longestSixelSide / screen.cell.width)
+      limit.columns = min(limit.columns, SixelEncoder.longestSide / screen.cell.width)
       let width = min(room.columns, limit.columns) * screen.cell.width
-      let height = min(Self.longestSixelSide, Self.sixelArea / max(width, 1))
+      let height = min(SixelEncoder.longestSide, SixelEncoder.largestArea / max(width, 1))
       limit.rows = min(limit.rows, max(height / screen.cell.height, 1))
     default: break
     }

@@ -28,6 +28,9 @@ public struct FrameLayout: Sendable, Hashable {
     public static let stretch = Fit(.stretch)
   }
 
+  /// The maximum number of columns, and of rows, of a picture.
+  package static let longestSide = 1000
+
   /// The cells that the picture covers.
   public let area: CellRect
   /// The part of the picture that is shown, or nil for the whole picture.
@@ -64,8 +67,8 @@ public struct FrameLayout: Sendable, Hashable {
       column: cells(room.column), row: cells(room.row), columns: cells(room.columns),
       rows: cells(room.rows))
     let size = PixelSize(width: pixels(size.width), height: pixels(size.height))
-    let roomColumns = min(max(room.columns, 1), DrawingMode.longestSide)
-    let roomRows = min(max(room.rows, 1), DrawingMode.longestSide)
+    let roomColumns = min(max(room.columns, 1), Self.longestSide)
+    let roomRows = min(max(room.rows, 1), Self.longestSide)
     let zoom = zoom.isFinite ? max(zoom, 0.01) : 1
     let grid =
       (grid.width > 0 && grid.width.isFinite && grid.height > 0 && grid.height.isFinite)

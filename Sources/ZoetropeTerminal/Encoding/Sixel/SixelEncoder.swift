@@ -28,6 +28,11 @@ package struct SixelEncoder: FrameEncoding {
   private static let barePixel: UInt32 = .max - 1
   /// The maximum area, in pixels, of a region that is encoded in several ways, the shortest of which is sent.
   private static let triedArea = 16384
+  /// The maximum width and height of a picture. Its size depends only on its cells, not on the size of the file,
+  /// because terminals do not enlarge sixels.
+  static let longestSide = 4096
+  /// The maximum number of pixels of a picture, which is that of a large screen.
+  static let largestArea = 3840 * 2160
 
   /// Creates an encoder for an image of `imageSize` pixels at the top left of `area`.
   ///
@@ -55,7 +60,7 @@ package struct SixelEncoder: FrameEncoding {
     registers = SixelRegisters(count: min(max(registerCount, 2), 256), isKept: keepsRegisters)
     cell = screen.cell
     room = Self.rowCount(of: area, on: screen) * screen.cell.height
-    let limit = DrawingMode.longestSixelSide
+    let limit = Self.longestSide
     let width = min(max(imageSize.width, 1), max(area.columns * screen.cell.width, 1), limit)
     var height = min(max(imageSize.height, 1), max(room, 1), limit)
     // If the last band were only partly used and extended past the area, use only whole bands.
