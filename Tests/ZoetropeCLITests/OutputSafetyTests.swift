@@ -358,7 +358,7 @@ import Testing
         // The parser refuses what the type of the option refuses. One value shows that.
         let isTaken = takes(arguments[arguments.count - 1])
         guard isTaken || value == "nan" else { continue }
-        let command = try #require(ZoetropeTool.subcommand(named: arguments[0]))
+        let command = try #require(ZoetropeCommand.subcommand(named: arguments[0]))
         do {
           _ = try command.parseAsRoot(Array(arguments.dropFirst()))
         } catch {

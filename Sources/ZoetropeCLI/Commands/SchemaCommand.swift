@@ -42,3 +42,13 @@ struct SchemaCommand: ZoetropeSubcommand {
     return .success
   }
 }
+
+extension OutputSchema {
+  /// Returns the schema called `name`. If there is none and `name` is a command, returns the first schema whose summary
+  /// mentions that command.
+  static func named(_ name: String) -> OutputSchema? {
+    all.first { $0.name == name }
+      ?? (ZoetropeCommand.subcommand(named: name) == nil
+        ? nil : all.first { $0.summary.split { !$0.isLetter }.contains { $0 == name } })
+  }
+}

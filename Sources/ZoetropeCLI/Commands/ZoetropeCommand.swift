@@ -36,6 +36,11 @@ struct ZoetropeCommand: ParsableCommand {
       ExplainCommand.self, SheetCommand.self, ProbeCommand.self, CacheCommand.self,
       SchemaCommand.self, CompletionsCommand.self,
     ])
+
+  /// Returns the subcommand called `name`, or nil if there is none.
+  static func subcommand(named name: String) -> (any ParsableCommand.Type)? {
+    configuration.subcommands.first { $0.configuration.commandName == name }
+  }
 }
 
 /// A command that returns an exit status instead of throwing.

@@ -47,14 +47,6 @@ struct OutputSchema: Sendable {
     trace,
     warm,
   ]
-
-  /// Returns the schema called `name`. If there is none and `name` is a command, returns the first schema whose summary
-  /// mentions that command.
-  static func named(_ name: String) -> OutputSchema? {
-    all.first { $0.name == name }
-      ?? (ZoetropeTool.subcommand(named: name) == nil
-        ? nil : all.first { $0.summary.split { !$0.isLetter }.contains { $0 == name } })
-  }
 }
 
 // MARK: - Shared parts

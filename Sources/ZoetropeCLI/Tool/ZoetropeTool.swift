@@ -28,18 +28,13 @@ package enum ZoetropeTool {
     }
   }
 
-  /// Returns the subcommand called `name`, or nil if there is none.
-  static func subcommand(named name: String) -> (any ParsableCommand.Type)? {
-    ZoetropeCommand.configuration.subcommands.first { $0.configuration.commandName == name }
-  }
-
   /// Parses `arguments`, and returns the command.
   ///
   /// If the first argument is a subcommand, that subcommand parses the rest. Parsing through the root command would
   /// build the subcommand's options two more times, which would be a large part of the tool's start-up time. Errors and
   /// help are left to the root command, because they refer to the whole command line.
   static func parse(_ arguments: [String]) throws -> any ParsableCommand {
-    if let subcommand = arguments.first.flatMap(subcommand),
+    if let subcommand = arguments.first.flatMap(ZoetropeCommand.subcommand),
       let command = try? subcommand.parseAsRoot(Array(arguments.dropFirst())),
       command is any ZoetropeSubcommand
     {
