@@ -151,10 +151,7 @@ struct ExtractCommand: ZoetropeSubcommand {
     @Flag(help: "Keep existing files; fail if stale, cut or resized.")
     var resume = false
 
-    @Option(
-      name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
-      help: "The number of threads. (default: one per processor)")
-    var jobs: Int?
+    @OptionGroup var threads: ThreadArguments
 
     @Option(help: "How to show progress on standard error.")
     var progress = ProgressStyle.auto
@@ -166,9 +163,6 @@ struct ExtractCommand: ZoetropeSubcommand {
       guard background.color.alpha != 0 else {
         throw ValidationError(
           "video has no alpha; --bg must be black, white or a colour such as 336699")
-      }
-      guard jobs.map({ (1...1024).contains($0) }) ?? true else {
-        throw ValidationError("--jobs must be a number from 1 to 1024")
       }
       guard depth == 8 || depth == 16 else { throw ValidationError("--depth must be 8 or 16") }
       guard !(force && resume) else {
@@ -247,7 +241,7 @@ struct ExtractCommand: ZoetropeSubcommand {
       background: writing.background.color, staticImage: choosing.staticImage,
       manifest: writing.manifest.map(OutputStream.canonicalName),
       skipsDamaged: choosing.skipDamaged,
-      policy: selected.timing.policy, jobs: writing.jobs ?? 0,
+      policy: selected.timing.policy, jobs: writing.threads.count,
       isForced: writing.force, isResuming: writing.resume, isFollowing: following.follow,
       followTimeout: following.followTimeout?.time, progress: writing.progress,
       isQuiet: writing.quiet, cache: cache, options: options)

@@ -83,7 +83,7 @@ struct OptimizeCommand: ZoetropeSubcommand {
       inputs: listing.list(files), output: naming.output,
       optimizing: OptimizingOptions(
         effort: writing.effort.effort, tolerance: writing.lossy?.tolerance ?? 0,
-        stripsMetadata: optimizing.strip, parallelism: writing.jobs ?? 0),
+        stripsMetadata: optimizing.strip, parallelism: writing.threads.count),
       byteLimit: optimizing.maxBytes?.count, isForced: writing.force, isResuming: naming.resume,
       reporting: writing.reporting, options: reading.options)
   }

@@ -35,22 +35,13 @@ struct AnimationOutputArguments: ParsableArguments {
   @Flag(help: "Print one line of JSON per output.")
   var json = false
 
-  @Option(
-    name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
-    help: "The number of threads. (default: one per processor)")
-  var jobs: Int?
+  @OptionGroup var threads: ThreadArguments
 
   @Option(help: "How progress is shown on standard error.")
   var progress = ProgressStyle.auto
 
   @Flag(name: .shortAndLong, help: "Print no progress, no warnings and no reports.")
   var quiet = false
-
-  func validate() throws {
-    guard jobs.map({ (1...1024).contains($0) }) ?? true else {
-      throw ValidationError("--jobs must be a number from 1 to 1024")
-    }
-  }
 
   var reporting: ConversionReporting {
     ConversionReporting(isJSON: json, isQuiet: quiet, progress: progress)
@@ -77,6 +68,6 @@ struct AnimationFormArguments: ParsableArguments {
     WritingChoices(
       format: format, effort: output.effort.effort, tolerance: output.lossy?.tolerance ?? 0,
       keepsShortDelays: exactDelays, keepsHiddenColors: hiddenColors, reduction: colors.reduction,
-      jobs: output.jobs ?? 0, isForced: output.force)
+      jobs: output.threads.count, isForced: output.force)
   }
 }
