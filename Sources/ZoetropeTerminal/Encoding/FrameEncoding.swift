@@ -60,8 +60,13 @@ package protocol FrameEncoding: Sendable {
 }
 
 extension FrameEncoding {
-  /// Returns the encoder itself. This default implementation is for encoders that retain no picture.
-  package func withoutPicture() -> Self { self }
+  /// Returns an invalidated copy. This default implementation is for encoders whose ``invalidate()`` discards nothing
+  /// but the picture.
+  package func withoutPicture() -> Self {
+    var copy = self
+    copy.invalidate()
+    return copy
+  }
 
   /// Encodes the whole picture. This default implementation never calls `isWanted`.
   package mutating func encode(

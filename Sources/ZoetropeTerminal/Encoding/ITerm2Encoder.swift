@@ -39,12 +39,6 @@ package struct ITerm2Encoder: FrameEncoding {
 
   package var stateHash: Int { history.contentHash ?? 0 }
 
-  package func withoutPicture() -> Self {
-    var copy = self
-    copy.history.forget()
-    return copy
-  }
-
   package mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
 
   package mutating func encode(

@@ -78,12 +78,6 @@ package struct KittyEncoder: FrameEncoding {
     return hasher.finalize()
   }
 
-  package func withoutPicture() -> Self {
-    var copy = self
-    copy.history.forget()
-    return copy
-  }
-
   package mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
 
   package mutating func encode(
