@@ -328,15 +328,11 @@ extension PlaybackSession {
     aftermath.shown = ticket
     let origin = state.firstDeadline ?? presentation.deadline
     state.firstDeadline = origin
-    // Each of the two rectangles covers every change. The rectangle that came with the decoded frame is tighter, but
-    // valid only after the frame with the preceding index.
-    let structural = shared.dirtyRect(from: state.lastIndex, to: index)
-    let isNextInOrder = state.lastIndex.map { $0 + 1 == index } ?? false
     let scheduled = ScheduledFrame(
       index: index, play: presentation.step.play, bitmap: frame.bitmap,
       delay: shared.control(index).delay, duration: presentation.duration,
       presentationTime: presentation.deadline - origin, lateness: presentation.lateness,
-      dirtyRect: isNextInOrder ? structural.intersection(frame.dirtyRect) : structural,
+      dirtyRect: shared.changes(from: state.lastIndex, to: index, decoded: frame),
       skipped: presentation.skipped, isLast: presentation.isLast, damage: frame.damage,
       seekCount: state.seekCount)
     state.lastIndex = index
