@@ -151,7 +151,7 @@ struct WrittenFile: Sendable {
     guard let options else { return }
     tolerance = options.tolerance
     // Every GIF has at most 256 colours, and those of scaled pictures are limited to as many.
-    let limit = options.colors.limit.flatMap { $0 == 256 && format == .gif ? nil : $0 }
+    let limit = options.colors.limit.flatMap { $0 == 256 && format.hasPalettes ? nil : $0 }
     colors = written.colorLimit ?? limit ?? 0
   }
 

@@ -100,7 +100,7 @@ public func writerCreate(
       throw AnimatedImageError(
         .parameter, "max_bytes and preset are for zoetrope_rewrite, not for zoetrope_writer_create")
     }
-    options.format = try given.format(for: destination.path) ?? .apng
+    options.format = try given.format(for: destination.path) ?? .default
     guard given.plays >= 0 else {
       throw AnimatedImageError(.parameter, "plays is \(given.plays); it must be 0 or more")
     }
@@ -203,7 +203,8 @@ extension zoetrope_writer_options {
       return format
     }
     throw AnimatedImageError(
-      .parameter, "\(path) does not end in .gif, .png or .apng, and no format is given")
+      .parameter,
+      "\(path) does not end in \(FormatTable.writableExtensions), and no format is given")
   }
 }
 
@@ -254,14 +255,14 @@ public func writerAddText(
       && scalars.first != " " && scalars.last != " " && !key.contains("  ")
     try held.prepare { (options) throws(AnimatedImageError) in
       // A GIF has comments, which have no keys.
-      guard isValid || options.format == .gif else {
+      let onlyKey = options.format.writable?.textKey
+      guard isValid || onlyKey != nil else {
         throw AnimatedImageError(
           .parameter,
           "key must be 1 to 79 Latin-1 characters, with no leading, trailing or consecutive spaces")
       }
       var metadata = options.metadata ?? AnimationMetadata()
-      let key = options.format == .gif ? "Comment" : key
-      metadata.texts.append(AnimationMetadata.Text(key: key, value: text))
+      metadata.texts.append(AnimationMetadata.Text(key: onlyKey ?? key, value: text))
       options.metadata = metadata
     }
   }

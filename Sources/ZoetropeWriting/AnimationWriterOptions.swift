@@ -1,6 +1,6 @@
 /// The format, canvas and timing of a file, and how ``AnimationWriter`` compresses it.
 public struct AnimationWriterOptions: Sendable {
-  /// The format of the file. Default: ``AnimationFormat/apng``.
+  /// The format of the file. Default: ``AnimationFormat/default``, which is APNG.
   ///
   /// A GIF holds at most 256 colours per frame and no partly transparent pixels; ``colors``, ``dithering`` and
   /// ``transparency`` decide what happens to other pixels. Its delays are rounded to centiseconds, without drift. Of
@@ -86,7 +86,7 @@ public struct AnimationWriterOptions: Sendable {
 
   /// Creates options; omitted arguments take their defaults.
   public init(
-    format: AnimationFormat = .apng, size: PixelSize? = nil, playCount: PlayCount = .indefinite,
+    format: AnimationFormat = .default, size: PixelSize? = nil, playCount: PlayCount = .indefinite,
     effort: EncodingEffort = .balanced, identicalFrames: IdenticalFrames = .merge,
     timing: Timing = .browser, metadata: AnimationMetadata? = nil, poster: Bitmap? = nil,
     survey: ColorSurvey? = nil, keepsHiddenColors: Bool = false, colors: ColorPolicy = .automatic,

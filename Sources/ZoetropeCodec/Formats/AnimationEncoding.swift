@@ -56,10 +56,15 @@ package struct WritableFormat: Sendable {
   package let hasPoster: Bool
   /// The greatest finite number of plays.
   package let maximumPlays: Int
+  /// The key of all texts, or nil if each text has a key of its own.
+  package let textKey: String?
+  /// Returns whether a file loses anything of `metadata` that readers would miss.
+  package let losesMetadata: @Sendable (_ metadata: AnimationMetadata) -> Bool
 
   package init(
     hasPalettes: Bool, framesCanClear: Bool, countsCentiseconds: Bool, hasPoster: Bool,
-    maximumPlays: Int,
+    maximumPlays: Int, textKey: String? = nil,
+    losesMetadata: @escaping @Sendable (AnimationMetadata) -> Bool = { _ in false },
     makeEncoder:
       @escaping @Sendable (AnimationRequest) throws(AnimatedImageError)
       -> any AnimationEncoding
@@ -69,6 +74,8 @@ package struct WritableFormat: Sendable {
     self.countsCentiseconds = countsCentiseconds
     self.hasPoster = hasPoster
     self.maximumPlays = maximumPlays
+    self.textKey = textKey
+    self.losesMetadata = losesMetadata
     self.makeEncoder = makeEncoder
   }
 }
@@ -90,13 +97,18 @@ extension AnimationFormat {
   /// is none.
   package init?(fileExtension word: String) {
     let row = FormatTable.rows.first { $0.fileExtensions.contains(word) }
-    guard let format = row?.formats.first(where: { $0.writable != nil }) else { return nil }
+    guard let format = row?.writtenFormat else { return nil }
     self = format
   }
 
-  /// The format in which changed images of this format are written unless another one is requested: this format, or
-  /// APNG if this format cannot be written.
-  package var outputFormat: AnimationFormat { writable == nil ? .apng : self }
+  /// The format in which animations are written to files of this format, or nil if there is none. For a still PNG, it is
+  /// APNG, because a PNG can hold an animation.
+  package var writtenFormat: AnimationFormat? {
+    writable == nil ? FormatTable.row(of: self)?.writtenFormat : self
+  }
+
+  /// The format in which changed images of this format are written unless another one is requested.
+  package var outputFormat: AnimationFormat { writtenFormat ?? .default }
   /// The name of the format with its article, such as "a GIF".
   package var nameWithArticle: String {
     let name = rawValue.uppercased()

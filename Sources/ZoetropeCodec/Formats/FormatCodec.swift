@@ -6,7 +6,7 @@
 package protocol FormatCodec: Sendable {
   /// The name that users see, such as "GIF".
   var name: String { get }
-  /// The usual file name extensions, without the dot.
+  /// The usual file name extensions, without the dot. Files that are written have the first one.
   var fileExtensions: [String] { get }
   /// The formats that the scanner reports. Each format belongs to one codec of ``FormatTable`` only.
   var formats: [AnimationFormat] { get }
@@ -74,6 +74,9 @@ extension FormatCodec {
   package var storedBlend: BlendOperation { .source }
 
   package func writable(as format: AnimationFormat) -> WritableFormat? { nil }
+
+  /// The first of the formats in which animations can be written, or nil if there is none.
+  package var writtenFormat: AnimationFormat? { formats.first { writable(as: $0) != nil } }
 
   /// Returns whether a file of the format may begin with `start`, which may be shorter than the signature.
   func mayBegin(with start: [UInt8]) -> Bool {

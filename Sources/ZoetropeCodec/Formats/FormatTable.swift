@@ -12,6 +12,17 @@ package enum FormatTable {
   /// All rows: the formats of this package, followed by those that ``add(_:)`` has added.
   package static var rows: [any FormatCodec] { builtIn + added.withLock { $0 } }
 
+  /// The formats in which files with a usual name can be written.
+  package static var writableFormats: [AnimationFormat] {
+    rows.filter { !$0.fileExtensions.isEmpty }.flatMap(\.formats).filter { $0.writable != nil }
+  }
+
+  /// The extensions of files in these formats, such as ".gif, .png or .apng".
+  package static var writableExtensions: String {
+    let words = rows.filter { $0.writtenFormat != nil }.flatMap(\.fileExtensions).map { ".\($0)" }
+    return words.dropLast().joined(separator: ", ") + " or \(words.last ?? "")"
+  }
+
   /// Adds a row, which stays until the process exits. Only tests add rows.
   ///
   /// Rows are global, rather than task-local or part of ``DecodingOptions``, because frames are decoded on the
@@ -48,6 +59,10 @@ extension ImageHeader {
 extension AnimationFormat {
   /// The name that users see. It is the name of the file format, so the name of APNG is "PNG".
   package var displayName: String { FormatTable.row(of: self)?.name ?? rawValue.uppercased() }
+  /// The extension of files that are written in this format. For APNG, it is "png", which sites and viewers expect.
+  package var fileExtension: String {
+    FormatTable.row(of: self)?.fileExtensions.first ?? rawValue
+  }
 }
 
 extension ScannedImage {

@@ -17,6 +17,8 @@ struct GIFAnimationEncoder: AnimationEncoding {
 
   /// The maximum number of plays. The loop block stores the number of repeats, which is one less, in 16 bits.
   static let maximumPlays = 65_536
+  /// The key of comments, which are the only texts of a GIF.
+  static let textKey = "Comment"
 
   /// Creates the encoder of one file.
   ///
@@ -77,7 +79,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
     case .indefinite: bytes += GIFFrameEncoder.loopBlock(0)
     case .finite(let plays): bytes += GIFFrameEncoder.loopBlock(UInt16(clamping: plays - 1))
     }
-    for text in request.metadata?.texts ?? [] where text.key == "Comment" {
+    for text in request.metadata?.texts ?? [] where text.key == Self.textKey {
       bytes += GIFFrameEncoder.extensionBlock([GIFExtension.comment], Array(text.value.utf8))
     }
     if let profile = request.metadata?.iccProfile {
@@ -92,6 +94,17 @@ struct GIFAnimationEncoder: AnimationEncoding {
       bytes += Array(xmp.utf8) + [1] + (0...255).reversed() + [0]
     }
     return bytes + request.extensions
+  }
+
+  /// Returns whether `metadata` contains anything that ``start(frameCount:)`` does not write, apart from the name of the
+  /// colour profile and the application blocks, which belong to the GIF from which they were read.
+  static func losesMetadata(_ metadata: AnimationMetadata) -> Bool {
+    var rest = metadata
+    rest.applicationBlocks = []
+    if rest.xmpForGIF != nil { rest.xmp = nil }
+    (rest.iccProfile, rest.iccProfileName) = (nil, nil)
+    rest.texts.removeAll { $0.key == textKey }
+    return rest != AnimationMetadata()
   }
 
   func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int)? { nil }

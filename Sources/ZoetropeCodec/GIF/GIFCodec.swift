@@ -54,7 +54,8 @@ struct GIFCodec: FormatCodec {
   func writable(as format: AnimationFormat) -> WritableFormat? {
     WritableFormat(
       hasPalettes: true, framesCanClear: false, countsCentiseconds: true, hasPoster: false,
-      maximumPlays: GIFAnimationEncoder.maximumPlays
+      maximumPlays: GIFAnimationEncoder.maximumPlays, textKey: GIFAnimationEncoder.textKey,
+      losesMetadata: GIFAnimationEncoder.losesMetadata
     ) { (request) throws(AnimatedImageError) in try GIFAnimationEncoder(request) }
   }
 }

@@ -14,6 +14,8 @@ public struct AnimationFormat: RawRepresentable, Sendable, Hashable {
   public static let apng = AnimationFormat(rawValue: "apng")
   /// A still PNG.
   public static let png = AnimationFormat(rawValue: "png")
+  /// The format in which animations are written unless another one is requested: ``apng``.
+  public static let `default` = apng
 }
 
 extension AnimationFormat: CustomStringConvertible {

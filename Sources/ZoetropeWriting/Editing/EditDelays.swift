@@ -27,21 +27,21 @@ package struct EditDelays: Sendable, Hashable {
   /// The greatest time by which rounding to centiseconds lengthens an animation, as a negative number.
   private static let greatestShortfall = ExactTime(-1, 200)
 
-  /// Returns delays as `format` stores them. A PNG that is not animated stores none, so that they are zero.
+  /// Returns delays as `format` stores them. A still picture stores none, so that they are zero.
   ///
   /// - Parameter timing: How to treat delays that are too short for a format that counts centiseconds.
   /// - Throws: `limitExceeded` if the delays take too many frames.
   package static func stored(
     in format: AnimationFormat, _ timeline: EditTimeline, _ timing: AnimationWriterOptions.Timing
   ) throws(AnimatedImageError) -> EditDelays {
-    if format == .png {
+    guard let writable = format.writable else {
       var delays = EditDelays()
       delays.kept = timeline.showings.map {
         Kept(frame: $0.frame, delay: FrameDelay(centiseconds: 0))
       }
       return delays
     }
-    return format.outputFormat.writable?.countsCentiseconds == true
+    return writable.countsCentiseconds
       ? try centiseconds(timeline, timing) : try fractions(timeline)
   }
 
