@@ -122,7 +122,7 @@ extension AnimatedImage {
   /// Returns whether the file has metadata or, in a GIF, extensions that a smaller file can leave out.
   private func hasMetadata() throws(AnimatedImageError) -> Bool {
     if metadata != AnimationMetadata() { return true }
-    return try format.copying?.extensionByteCount(of: self) ?? 0 > 0
+    return try format.editing?.extensionByteCount(of: self) ?? 0 > 0
   }
 }
 
@@ -335,7 +335,7 @@ private struct BudgetFitting {
     }
     // Copied frames take their stored size. Optimizing the file afterwards saves a little, and drops all metadata.
     let share = Double(plan.frames.count) / Double(max(image.frames.count, 1))
-    let extras = try image.format.copying?.extensionByteCount(of: image) ?? 0
+    let extras = try image.format.editing?.extensionByteCount(of: image) ?? 0
     let copied = Int(0.9 * Double(image.byteCount - extras) * min(share, 1))
     guard copied > limit else { return copied }
     // If the file is badly compressed, optimizing it saves much.

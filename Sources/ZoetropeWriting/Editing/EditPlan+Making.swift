@@ -19,8 +19,9 @@ extension EditPlan {
       try self.init(smaller: image, edits, options, isCancelled, progress)
       return
     }
-    // A PNG can hold an animation, so APNG is meant.
-    if let format = options.format, format != .png { _ = try format.requireWritable() }
+    if let format = options.format, format.writtenFormat == nil {
+      _ = try format.requireWritable()
+    }
     var timeline = EditTimeline(
       image.frames, canvas: image.canvasSize, playCount: image.playCount,
       policy: options.delayPolicy)
@@ -123,7 +124,7 @@ extension EditPlan {
     let delays = try EditDelays.stored(in: image.format, timeline, options.timing)
     try Self.check(timeline.playCount, image.format)
     let pictures = SourcePictures(image, isCancelled: isCancelled)
-    guard let copying = try image.format.copying?.init(image) else {
+    guard let copying = try image.format.editing?.copying(image) else {
       preconditionFailure("frames of this format cannot be copied")
     }
     structure = .copied(copying)

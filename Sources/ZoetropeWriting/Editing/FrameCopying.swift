@@ -6,11 +6,6 @@ protocol FrameCopying: Sendable {
   var numbersFrames: Bool { get }
   /// The part of the canvas that the first frame of the output must cover.
   var firstFrame: FirstFrameCover { get }
-  /// Finds the parts of `image` that are copied.
-  init(_ image: AnimatedImage) throws(AnimatedImageError)
-  /// Returns the number of bytes in extensions of `image` that a smaller file can leave out. Zero if the image's
-  /// metadata contains all of them.
-  static func extensionByteCount(of image: AnimatedImage) throws(AnimatedImageError) -> Int
   /// Returns whether the canvas below `frame` can be visible through its pixels.
   func mayShowCanvas(through frame: FrameControl) -> Bool
   /// Returns the steps that show `frames`, cropped to `crop`, the seam, and the header of the output.
@@ -36,17 +31,6 @@ enum FirstFrameCover {
   case inside
   /// The whole canvas.
   case whole
-}
-
-extension AnimationFormat {
-  /// The rules by which compressed frames of this format are copied. Nil if edits encode all frames again.
-  var copying: (any FrameCopying.Type)? {
-    switch self {
-    case .gif: GIFStructureMap.self
-    case .apng, .png: PNGStructureMap.self
-    default: nil
-    }
-  }
 }
 
 /// A writer of edited animations of one format.

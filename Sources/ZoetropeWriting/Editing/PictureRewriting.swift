@@ -25,14 +25,14 @@ package struct PictureRewriting: Sendable {
     if format != image.format.outputFormat { return .format(format) }
     // A still picture cannot be repeated.
     if timeline.showings.count > 1, image.format.writable == nil { return .format(format) }
-    if image.format.copying == nil { return .unknownFrames }
+    guard let editing = image.format.editing else { return .unknownFrames }
     if case .limited = options.colors.kind { return .colors }
     if options.tolerance > 0 { return .tolerance }
     if options.encodesAll { return .form }
     if options.storesRGBA, !format.hasPalettes {
       // Copied frames cannot change their pixel format, and do not become smaller.
       let isTooLong = image.byteCount > options.budget?.byteLimit ?? .max
-      if isTooLong || ![2, 6].contains(image.header.colorType) { return .form }
+      if isTooLong || !editing.storesTrueColor(image.header) { return .form }
     }
     return nil
   }

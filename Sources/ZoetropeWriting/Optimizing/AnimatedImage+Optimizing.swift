@@ -92,85 +92,34 @@ extension AnimatedImage {
     return result
   }
 
-  /// Returns the first damage that costs a frame or the static image pixels, or nil if there is none.
-  private func firstLoss(
-    _ isCancelled: @Sendable () -> Bool
-  ) throws(AnimatedImageError) -> Damage? {
-    let reader = FrameReader(self)
-    for index in frames.indices {
-      if let damage = try reader.frame(at: index, isCancelled: isCancelled).damage,
-        !damage.kind.isTolerated
-      {
-        return damage
-      }
-    }
-    return try staticImageLoss()
-  }
-
   /// Returns the smallest file that was found, and whether it is lossless. Returns nil if no file is smaller than the
-  /// source, or if the source is damaged or a still PNG.
+  /// source, or if the source is damaged or a still picture.
   private func smallest(
     _ options: OptimizingOptions, _ found: inout [Damage],
     _ isCancelled: @escaping @Sendable () -> Bool, begin: () -> Void,
     _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> (bytes: [UInt8], isExact: Bool)? {
+    guard (0...200).contains(options.tolerance) else {
+      throw AnimatedImageError(
+        .parameter, "tolerance is \(options.tolerance); it must be 0 to 200", format: format)
+    }
+    guard format.writable != nil, let editing = format.editing,
+      !damage.contains(where: { !$0.kind.isTolerated })
+    else { return nil }
+    let (ways, loss) = try editing.optimizingWays(self, options, isCancelled)
+    if let loss { found = [loss] }
     var best: (bytes: [UInt8], isExact: Bool)?
-    func attempt(
-      isExact: Bool = true,
-      _ write: (LimitedSink) throws(AnimatedImageError) -> Void
-    ) throws(AnimatedImageError) {
+    for way in ways where !way.isFallback || best?.isExact != true {
       begin()
       let sink = LimitedSink((best?.bytes.count ?? source.byteCount) - 1)
       do throws(AnimatedImageError) {
-        try write(sink)
-        best = (sink.bytes, isExact)
+        try way.write(sink, progress)
+        best = (sink.bytes, way.isExact)
       } catch {
         // Not every way can write every file: pixels that the source leaves unchanged may have to be drawn, and may
         // have colours that do not fit into a frame with 256 other colours.
         guard sink.isTooLong || error.code == .unwritable else { throw error }
       }
-    }
-    guard (0...200).contains(options.tolerance) else {
-      throw AnimatedImageError(
-        .parameter, "tolerance is \(options.tolerance); it must be 0 to 200", format: format)
-    }
-    if format == .png { return nil }
-    guard !damage.contains(where: { !$0.kind.isTolerated }) else { return nil }
-    switch format {
-    case .gif:
-      let recoding = try GIFRecoding(self, options, isCancelled)
-      if let loss = recoding.loss {
-        found = [loss]
-        return nil
-      }
-      for way in recoding.ways(effort: options.effort) {
-        if way.isFallback, best?.isExact == true { continue }
-        try attempt(isExact: !way.usesTolerance) { (sink) throws(AnimatedImageError) in
-          try recoding.write(way, to: sink, progress)
-        }
-      }
-    case .apng:
-      if let loss = try firstLoss(isCancelled) {
-        found = [loss]
-        return nil
-      }
-      // Decoders that blend with 8 bits would show other pictures if the result of blending with 16 bits were stored.
-      if header.isDeep, frames.dropFirst().contains(where: { $0.blend == .over }) { break }
-      var image = self
-      image.options.keeps16Bit = header.isDeep
-      var writing = options.writerOptions
-      writing.playCount = playCount
-      writing.identicalFrames = .keep
-      writing.metadata = options.stripsMetadata ? nil : metadata
-      writing = try image.completed(writing, isCancelled)
-      for tolerance in options.tolerance > 0 ? [options.tolerance, 0] : [0] {
-        writing.tolerance = tolerance
-        try attempt(isExact: tolerance == 0) { (sink) throws(AnimatedImageError) in
-          _ = try image.reencode(
-            to: sink, options: writing, isCancelled: isCancelled, progress: progress)
-        }
-      }
-    default: break
     }
     return best
   }

@@ -70,8 +70,6 @@ extension PNGStructureMap: FrameCopying {
   var numbersFrames: Bool { true }
   var firstFrame: FirstFrameCover { beginsWithStaticImage ? .whole : .anyPart }
 
-  static func extensionByteCount(of image: AnimatedImage) -> Int { 0 }
-
   func mayShowCanvas(through frame: FrameControl) -> Bool { frame.blend == .over && !isOpaque }
 
   /// New frames are stored in the file's pixel format. If that is not possible even with a longer palette, all frames

@@ -68,10 +68,6 @@ extension GIFStructureMap: FrameCopying {
   var numbersFrames: Bool { false }
   var firstFrame: FirstFrameCover { .inside }
 
-  static func extensionByteCount(of image: AnimatedImage) throws(AnimatedImageError) -> Int {
-    try GIFStructureMap(image).extras.joined().reduce(0) { $0 + $1.count }
-  }
-
   func mayShowCanvas(through frame: FrameControl) -> Bool { frame.transparentIndex != nil }
 
   func steps(
