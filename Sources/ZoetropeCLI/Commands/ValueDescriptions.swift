@@ -101,8 +101,9 @@ extension ExtractionFormat {
   ]
 }
 
-extension AnimationFormatChoice {
-  static let allValueDescriptions = [
+extension AnimationFormat {
+  /// The meaning of each value, for help and manual pages.
+  public static let allValueDescriptions = [
     "gif": "256 colours per frame, delays of whole centiseconds",
     "apng": "all colours and delays, 16 bits, partial opacity",
   ]

@@ -1,23 +1,23 @@
-import ArgumentParser
-import SystemPackage
-import Zoetrope
-import ZoetropeProcess
+public import ArgumentParser
+internal import SystemPackage
+public import Zoetrope
+internal import ZoetropeProcess
 
-/// A format in which animations can be written.
-enum AnimationFormatChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
-  case gif, apng
+/// The value of `--format` for commands that write animations.
+extension AnimationFormat: ExpressibleByArgument {
+  /// Creates the format with the name `argument`, or returns nil if animations cannot be written in that format.
+  public init?(argument: String) {
+    self.init(rawValue: argument)
+    guard writable != nil else { return nil }
+  }
+  /// The names of all formats in which animations can be written.
+  public static var allValueStrings: [String] { FormatTable.writableFormats.map(\.rawValue) }
+  /// The names of all formats in which animations can be written.
+  public static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 
-  var format: AnimationFormat { self == .gif ? .gif : .apng }
-
-  init(_ format: AnimationFormat) { self = format == .gif ? .gif : .apng }
-
-  /// The extension of files in this format. For APNG, it is `png`, which sites and viewers expect.
-  var fileExtension: String { self == .gif ? "gif" : "png" }
-
-  /// Creates the format of files with the extension `word`. Returns nil if there is none.
-  init?(extension word: String) {
-    guard let format = AnimationFormat(fileExtension: word) else { return nil }
-    self.init(format)
+  /// The options that choose a format, as in "--format gif or --format apng".
+  fileprivate static var choices: String {
+    allValueStrings.map { "--format \($0)" }.joined(separator: " or ")
   }
 }
 
@@ -33,7 +33,7 @@ struct AnimationDestination: Hashable {
   /// The places of the outputs, in the order of the inputs.
   private(set) var places: [Place]
   /// The format of each output, or nil to use the format of its input.
-  private(set) var formats: [AnimationFormatChoice?]
+  private(set) var formats: [AnimationFormat?]
 
   /// Returns the name of output `place`, for messages and reports.
   func name(of place: Int) -> FileName {
@@ -52,7 +52,7 @@ struct AnimationDestination: Hashable {
   ///
   /// - Parameter keepsFormat: Whether each output has the format of its input.
   init(
-    _ argument: String, for inputs: [InputFile], format: AnimationFormatChoice? = nil,
+    _ argument: String, for inputs: [InputFile], format: AnimationFormat? = nil,
     keepsFormat: Bool = false
   ) throws(CommandFailure) {
     let bytes = RawArguments.bytes(of: argument)
@@ -66,7 +66,7 @@ struct AnimationDestination: Hashable {
       return
     }
     var template: OutputTemplate
-    var choices = [AnimationFormatChoice?](repeating: format, count: inputs.count)
+    var choices = [AnimationFormat?](repeating: format, count: inputs.count)
     let isDirectory =
       bytes.last == UInt8(ascii: "/") || OutputFile.isDirectory(FilePath(bytes: bytes))
     if isDirectory {
@@ -94,7 +94,7 @@ struct AnimationDestination: Hashable {
       isDirectory || [.name, .fileExtension].contains(template.tokens.last)
     {
       keepsExtension = true
-      choices = try inputs.map { (input) throws(CommandFailure) -> AnimationFormatChoice? in
+      choices = try inputs.map { (input) throws(CommandFailure) -> AnimationFormat? in
         do throws(CommandFailure) {
           return try Self.format(ofName: input.fullStem, nil, "\(input.name)")
         } catch {
@@ -136,7 +136,7 @@ struct AnimationDestination: Hashable {
   }
 
   /// Determines the single output, which is named by `argument`. Placeholders are not replaced.
-  init(_ argument: String, format: AnimationFormatChoice?) throws(CommandFailure) {
+  init(_ argument: String, format: AnimationFormat?) throws(CommandFailure) {
     let bytes = RawArguments.bytes(of: argument)
     guard !bytes.isEmpty else { throw .usage("the output name is empty") }
     if let stream = Self.stream(bytes) {
@@ -170,8 +170,8 @@ struct AnimationDestination: Hashable {
   /// Returns the format of the files that `template` names. That is `choice`, which the extension must not contradict,
   /// or else the format that the extension implies.
   private static func format(
-    of template: OutputTemplate, _ choice: AnimationFormatChoice?
-  ) throws(CommandFailure) -> AnimationFormatChoice {
+    of template: OutputTemplate, _ choice: AnimationFormat?
+  ) throws(CommandFailure) -> AnimationFormat {
     if case .text(let text)? = template.tokens.last {
       return try format(ofName: text, choice, "the output")
     }
@@ -181,22 +181,22 @@ struct AnimationDestination: Hashable {
   /// Returns `choice`, or else the format that the extension of the name `bytes` implies. Error messages call the file
   /// `file`, and give `advice` if the extension contradicts `choice`.
   private static func format(
-    ofName bytes: [UInt8], _ choice: AnimationFormatChoice?, _ file: String, advice: String? = nil
-  ) throws(CommandFailure) -> AnimationFormatChoice {
+    ofName bytes: [UInt8], _ choice: AnimationFormat?, _ file: String, advice: String? = nil
+  ) throws(CommandFailure) -> AnimationFormat {
     guard
       let name = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last,
       let dot = name.lastIndex(of: UInt8(ascii: "."))
     else {
       if let choice { return choice }
-      throw .usage("the name of \(file) has no extension; choose --format gif or --format apng")
+      throw .usage("the name of \(file) has no extension; choose \(AnimationFormat.choices)")
     }
     let ending = String(decoding: name[(dot + 1)...], as: UTF8.self)
-    let known = AnimationFormatChoice(extension: ending.lowercased())
+    let known = AnimationFormat(fileExtension: ending.lowercased())
     guard let choice else {
       if let known { return known }
       throw .usage(
-        "the name of \(file) ends in .\(ending), not in .gif, .png or .apng; "
-          + "choose --format gif or --format apng")
+        "the name of \(file) ends in .\(ending), not in \(FormatTable.writableExtensions); "
+          + "choose \(AnimationFormat.choices)")
     }
     if let known, known != choice {
       throw .usage(
@@ -209,10 +209,10 @@ struct AnimationDestination: Hashable {
   /// Throws if the extension of output `place` implies a format other than `format`.
   func check(_ place: Int, holds format: AnimationFormat) throws(CommandFailure) {
     guard case .file(let path) = places[place], let ending = path.extension else { return }
-    let choice = AnimationFormatChoice(format)
-    guard let known = AnimationFormatChoice(extension: ending.lowercased()), known != choice
+    let written = format.outputFormat
+    guard let known = AnimationFormat(fileExtension: ending.lowercased()), known != written
     else { return }
-    throw .usage("the output is \(choice == .gif ? "GIF" : "PNG"), but its name ends in .\(ending)")
+    throw .usage("the output is \(written.displayName), but its name ends in .\(ending)")
   }
 
   /// Throws if an output would overwrite an input, if two outputs have the same name, or if an output exists (unless

@@ -4,7 +4,7 @@ import ZoetropeProcess
 /// The plan for converting one input. It is complete before any byte is written.
 struct Conversion {
   let image: AnimatedImage
-  let format: AnimationFormatChoice
+  let format: AnimationFormat
   private let plan: EditPlan
   /// The finished file in memory, if it had to fit a byte limit. Nil otherwise.
   private let budgeted: BudgetedAnimation?
@@ -28,7 +28,7 @@ struct Conversion {
     _ reporting: ConversionReporting
   ) throws(AnimatedImageError) {
     self.image = image
-    format = AnimationFormatChoice(options.format ?? .apng)
+    format = (options.format ?? .default).outputFormat
     let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
     let reporter = reporting.reporter(total: nil, phase: "fit")
     var last: WritingProgress?
@@ -72,8 +72,9 @@ struct Conversion {
       departures.append(
         .transparency(plan.partialAlphaShare, isMatte: options.transparency.isMatte))
     }
-    if format == .gif, image.staticImage != nil { departures.append(.staticImage) }
-    if budgeted?.losesMetadata == true || format == .gif && image.metadata.hasMoreThanGIF {
+    let writable = format.writable
+    if writable?.hasPoster == false, image.staticImage != nil { departures.append(.staticImage) }
+    if budgeted?.losesMetadata == true || writable?.losesMetadata(image.metadata) == true {
       departures.append(.metadata)
     }
     var found = DecodingDamage(of: image)
@@ -257,18 +258,5 @@ extension [Departure] {
       default: break
       }
     }
-  }
-}
-
-extension AnimationMetadata {
-  /// Whether the metadata contains anything that a GIF written from decoded pictures cannot store, apart from the name
-  /// of the colour profile.
-  var hasMoreThanGIF: Bool {
-    var rest = self
-    rest.applicationBlocks = []
-    if rest.xmpForGIF != nil { rest.xmp = nil }
-    (rest.iccProfile, rest.iccProfileName) = (nil, nil)
-    rest.texts.removeAll { $0.key == "Comment" }
-    return rest != AnimationMetadata()
   }
 }

@@ -8,7 +8,7 @@ struct ConversionReport {
   /// The input, or nil if there are several inputs.
   var input: InputFile?
   let output: FileName
-  let format: AnimationFormatChoice
+  let format: AnimationFormat
   /// The number of bytes of the input, or of all inputs together.
   let inputByteCount: Int
   /// The number of bytes of the output, or nil if the output is not written.
@@ -43,7 +43,7 @@ struct ConversionReport {
       departures.isEmpty
       ? isDamaged ? "damaged, otherwise exact" : "exact"
       : departures.map(\.words).joined(separator: ", ")
-    if format == .gif, departures.contains(.scaled), !departures.reduceColors {
+    if format.hasPalettes, departures.contains(.scaled), !departures.reduceColors {
       line += ", colours kept"
     }
     return line + "\n" + (isPlan ? ConversionStep.text(steps) : "")

@@ -65,7 +65,7 @@ struct ConvertRequest: Hashable {
           linearLight: rendering.linearLight))
     }
     var editing = form.editOptions(delayPolicy: policy)
-    editing.format = format(of: image).format
+    editing.format = format(of: image)
     let dropped = try meet(preset, &edits, &editing, of: image, input)
     let conversion: Conversion
     do throws(AnimatedImageError) {
@@ -124,10 +124,10 @@ struct ConvertRequest: Hashable {
     of image: AnimatedImage, _ input: InputFile
   ) throws(CommandFailure) -> Int {
     guard let preset else { return 0 }
-    guard preset.formats.contains(format(of: image).format) else {
-      let format = AnimationFormatChoice(preset.formats[0])
+    guard preset.formats.contains(format(of: image)) else {
+      let format = preset.formats[0]
       throw .usage(
-        "\(preset.name) requires \(format.format.nameWithArticle): choose an output that ends in "
+        "\(preset.name) requires \(format.nameWithArticle): choose an output that ends in "
           + ".\(format.fileExtension), or --format \(format.rawValue)")
     }
     do throws(AnimatedImageError) {
@@ -150,8 +150,8 @@ struct ConvertRequest: Hashable {
   }
 
   /// Returns the format of the output for `image`.
-  func format(of image: AnimatedImage) -> AnimationFormatChoice {
-    form.format ?? AnimationFormatChoice(image.format)
+  func format(of image: AnimatedImage) -> AnimationFormat {
+    form.format ?? image.format.outputFormat
   }
 }
 
@@ -203,7 +203,7 @@ extension CommandFailure {
       return
     }
     self.init(error, file: file, damage: damage)
-    guard error.code == .unwritable, error.format == .gif else { return }
+    guard error.code == .unwritable, error.format?.hasPalettes == true else { return }
     advice =
       "choose an APNG (a name ending in .png, or --format apng)"
       + (isScaled ? ", or --filter nearest, which adds no colours" : "")

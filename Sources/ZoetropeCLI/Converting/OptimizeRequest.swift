@@ -93,7 +93,7 @@ private struct OptimizeReport {
       + (result.isCopy
         ? isDamaged
           ? "damaged, \(copied) as it is"
-          : format == .png
+          : format.writable == nil && result.frameCount == 1
             ? "a still picture, \(copied) as it is" : "\(copied), no smaller file found"
         : departures.isEmpty ? "exact" : departures.map(\.words).joined(separator: ", ")) + "\n"
   }

@@ -4,7 +4,7 @@ import ZoetropeProcess
 /// The user's choices for writing animations.
 struct WritingChoices: Hashable {
   /// The format, or nil to determine it from the output's name or from the input.
-  var format: AnimationFormatChoice?
+  var format: AnimationFormat?
   var effort = EncodingEffort.balanced
   /// The tolerance for differences between colours. The value 0 is lossless.
   var tolerance = 0
@@ -38,22 +38,26 @@ struct WritingChoices: Hashable {
   }
 
   /// Throws if a choice has no effect on any of the outputs, whose formats are `formats`. The format is nil for an output
-  /// that gets the format of its input, which may be either.
-  func check(_ formats: [AnimationFormatChoice?]) throws(CommandFailure) {
-    guard !formats.isEmpty else { return }
-    if formats.allSatisfy({ $0 == .apng }) {
+  /// that gets the format of its input, which may be any.
+  func check(_ formats: [AnimationFormat?]) throws(CommandFailure) {
+    guard let first = formats.first else { return }
+    /// Returns the first format if `holds` is true of all formats.
+    func common(_ holds: (WritableFormat) -> Bool) -> AnimationFormat? {
+      formats.allSatisfy { $0?.writable.map(holds) ?? false } ? first : nil
+    }
+    if let name = common({ !$0.hasPalettes })?.nameWithArticle {
       if reduction.transparency.isMatte {
-        throw .usage("--matte has no effect: an APNG stores partly transparent pixels")
+        throw .usage("--matte has no effect: \(name) stores partly transparent pixels")
       }
       if reduction.dithering != .automatic, reduction.colors == .automatic, budget == nil {
-        throw .usage("--dither has no effect: an APNG stores all colours without --colors")
-      }
-      if keepsShortDelays {
-        throw .usage("--exact-delays has no effect: an APNG stores short delays in any case")
+        throw .usage("--dither has no effect: \(name) stores all colours without --colors")
       }
     }
-    if keepsHiddenColors, formats.allSatisfy({ $0 == .gif }) {
-      throw .usage("--hidden-colors has no effect: a GIF has only one transparent colour")
+    if keepsShortDelays, let name = common({ !$0.countsCentiseconds })?.nameWithArticle {
+      throw .usage("--exact-delays has no effect: \(name) stores short delays in any case")
+    }
+    if keepsHiddenColors, let name = common({ $0.hasPalettes })?.nameWithArticle {
+      throw .usage("--hidden-colors has no effect: \(name) has only one transparent colour")
     }
   }
 

@@ -30,10 +30,13 @@ struct MakeRequest: Hashable {
     if destination.places[0] == .stream(nil), reporting.isJSON {
       throw .usage("the animation and --json cannot both go to standard output")
     }
-    let format = destination.formats[0] ?? .apng
+    let format = destination.formats[0] ?? .default
+    let writable = format.writable
     try form.check([format])
-    if format == .gif, poster != nil {
-      throw .usage("--poster requires an APNG: a GIF has no static image besides its frames")
+    if writable?.hasPoster == false, poster != nil {
+      throw .usage(
+        "--poster requires an APNG: \(format.nameWithArticle) has no static image besides its "
+          + "frames")
     }
     let files = try FrameFiles(self.files, order: order, options)
     let listed = [delayFile, poster, self.files.list].compactMap { $0.map { InputFile($0) } }
@@ -54,30 +57,28 @@ struct MakeRequest: Hashable {
     let kept: EditDelays
     do throws(AnimatedImageError) {
       kept = try .stored(
-        in: format.format, timeline, form.keepsShortDelays ? .exact : .browser)
+        in: format, timeline, form.keepsShortDelays ? .exact : .browser)
     } catch {
       throw pictures.failure(error)
     }
     var departures = Departure.ofTimes(
       kept.mergedCount, isExact: kept.isExact, keepsDuration: kept.keepsDuration)
     var options = form.writerOptions
-    options.format = format.format
+    options.format = format
     options.size = pictures.size
     options.playCount = timeline.playCount
     options.metadata = pictures.metadata
     if let poster = poster.map({ InputFile($0) })
       ?? files.manifest?.poster.map({ InputFile(path: $0) })
     {
-      if format == .gif {
+      if writable?.hasPoster == false {
         departures.append(.staticImage)
       } else {
         options.poster = try pictures.poster(poster)
       }
     }
-    if format == .gif {
-      options.keepsHiddenColors = false
-      if pictures.metadata.hasMoreThanGIF { departures.append(.metadata) }
-    }
+    if format.hasPalettes { options.keepsHiddenColors = false }
+    if writable?.losesMetadata(pictures.metadata) == true { departures.append(.metadata) }
     var assembly = AnimationAssembly(
       pictures, frames: kept.kept, options: options, isCancelled: { Signals.ending != nil })
     do throws(AnimatedImageError) {

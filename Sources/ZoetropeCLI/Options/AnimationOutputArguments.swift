@@ -53,8 +53,8 @@ struct AnimationFormArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The format of the output. (default: by its extension)",
-      argumentType: AnimationFormatChoice.self))
-  var format: AnimationFormatChoice?
+      argumentType: AnimationFormat.self))
+  var format: AnimationFormat?
 
   @Flag(help: "Keep GIF delays below 20 ms, which browsers raise to 100 ms.")
   var exactDelays = false

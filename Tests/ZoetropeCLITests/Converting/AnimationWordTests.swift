@@ -114,8 +114,8 @@ import ZoetropeProcess
 
   @Test func `the format is what the name says, unless it is chosen`() throws {
     func format(
-      _ name: String, _ choice: AnimationFormatChoice? = nil
-    ) throws(CommandFailure) -> AnimationFormatChoice? {
+      _ name: String, _ choice: AnimationFormat? = nil
+    ) throws(CommandFailure) -> AnimationFormat? {
       try AnimationDestination(name, format: choice).formats[0]
     }
     #expect(try format("a.gif") == .gif)
@@ -130,14 +130,14 @@ import ZoetropeProcess
     for (name, choice) in [
       ("a", nil), ("a.b/c", nil), ("a.webp", nil), ("a.gif", .apng), ("a.png", .gif), ("", nil),
       ("d/", .gif), (".", .gif),
-    ] as [(String, AnimationFormatChoice?)] {
+    ] as [(String, AnimationFormat?)] {
       #expect(throws: CommandFailure.self, "\(name)") { try format(name, choice) }
     }
   }
 
   @Test func `outputs of several files are called by a template or lie in a directory`() throws {
     let inputs = [InputFile("x/a.gif"), InputFile("b.png")]
-    func places(_ name: String, _ choice: AnimationFormatChoice? = nil) throws -> [String] {
+    func places(_ name: String, _ choice: AnimationFormat? = nil) throws -> [String] {
       let destination = try AnimationDestination(name, for: inputs, format: choice)
       return inputs.indices.map { destination.name(of: $0).text }
     }
