@@ -49,6 +49,7 @@ package struct Explanation {
   }
 
   package let image: AnimatedImage
+  /// A prediction for each program, or none if nothing is known about files in the format of the image.
   package let predictions: [Prediction]
 
   /// Predicts how `programs` treat `image`. Frames are decoded if anything is known about the pictures of one of the
@@ -60,7 +61,7 @@ package struct Explanation {
     of image: AnimatedImage, programs: [Program], isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) {
     self.image = image
-    let behaviours = programs.map { $0.behaviour(for: image.format) }
+    let behaviours = programs.compactMap { $0.behaviour(for: image.format) }
     let differences = try PictureComparison.differences(
       of: image, behaviours, isCancelled: isCancelled)
     let needsStructure =

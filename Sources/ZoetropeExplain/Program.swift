@@ -38,6 +38,8 @@ package struct Program: Hashable, Sendable {
   let gif: Behaviour
   let apng: Behaviour
 
-  /// Returns how the program treats files of `format`. A still PNG is treated like an APNG.
-  func behaviour(for format: AnimationFormat) -> Behaviour { format == .gif ? gif : apng }
+  /// Returns how the program treats files of `format`, or nil if that is not known. A still PNG is treated like an APNG.
+  func behaviour(for format: AnimationFormat) -> Behaviour? {
+    format == .gif ? gif : format == .apng || format == .png ? apng : nil
+  }
 }

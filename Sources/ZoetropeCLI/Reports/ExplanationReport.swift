@@ -88,12 +88,14 @@ extension Rule {
 // MARK: - Text
 
 extension ExplanationReport {
-  /// Returns a table of the programs. If `showsRules`, the rules that had an effect follow the table.
+  /// Returns a table of the programs, or a line that says that there is no prediction. If `showsRules`, the rules that
+  /// had an effect follow the table.
   func text(showsRules: Bool) -> String {
     let count = image.frames.count
     var text =
       "\(input.name.sanitized): \(image.format.rawValue.uppercased()), \(image.canvasSize), "
       + "\(count) frame\(count == 1 ? "" : "s")\n"
+    guard !explanation.predictions.isEmpty else { return text + "  no prediction\n" }
     let titles = ["program", "plays", "one play", "delays changed", "first frame that differs"]
     let rows = [titles] + explanation.predictions.map(\.cells)
     let widths = titles.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }

@@ -2,6 +2,7 @@ import SystemPackage
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeProcess
 import ZoetropeTestSupport
 
 @testable import ZoetropeCLI
@@ -68,6 +69,15 @@ import ZoetropeTestSupport
       of: AnimatedImage(bytes: bytes),
       programs: ids.compactMap { id in Programs.all.first { $0.id == id } }
     ).predictions
+  }
+
+  @Test func `nothing is predicted for a format without rules`() throws {
+    #expect(FarbfeldCodec.isAdded)
+    let image = try AnimatedImage(bytes: FarbfeldFilm().bytes)
+    let report = ExplanationReport(
+      input: InputFile("a.ff"), explanation: try Explanation(of: image, programs: Programs.all))
+    #expect(
+      report.text(showsRules: true) == "a.ff: FARBFELD, 12x9, 6 frames\n  no prediction\n")
   }
 
   @Test func `plays, durations and changed delays follow from the rules`() throws {
