@@ -30,7 +30,7 @@ struct PlayedFile: Sendable {
   }
 
   init(
-    name: String, shortName: String? = nil, size: PixelSize, format: AnimationFormat = .gif,
+    name: String, shortName: String? = nil, size: PixelSize, format: AnimationFormat,
     frames: [FrameControl], playCount: PlayCount = .indefinite, progress: StreamProgress? = nil,
     isDamaged: Bool = false, options: PlaybackOptions = PlaybackOptions()
   ) {

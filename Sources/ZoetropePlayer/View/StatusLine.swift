@@ -11,7 +11,7 @@ struct StatusLine: Sendable {
   var file: (number: Int, count: Int)?
   var name = ""
   var size = PixelSize(width: 0, height: 0)
-  var format = AnimationFormat.gif
+  var format: AnimationFormat
   /// The index of the frame. The line shows frame numbers, which count from 1.
   var index = 0
   var count = 1

@@ -45,8 +45,8 @@ final class ModelPlayer {
     let screen = ScreenSize(columns: columns, rows: rows)
     var request = PlayRequest(
       file: PlayedFile(
-        name: "cat.gif", size: PixelSize(width: 6, height: 4), frames: frames, progress: progress,
-        options: settings.playback),
+        name: "cat.gif", size: PixelSize(width: 6, height: 4), format: .gif, frames: frames,
+        progress: progress, options: settings.playback),
       holds: settings.holds ?? true)
     change(&request)
     let stage = Stage(

@@ -9,7 +9,7 @@ import ZoetropeTestSupport
 @Suite(.timeLimit(.minutes(10))) struct StatusLineTests {
   /// A line with everything in it and a long name.
   private var full: StatusLine {
-    var line = StatusLine()
+    var line = StatusLine(format: .gif)
     line.file = (2, 5)
     line.name = "a name of twenty-eight chars"
     line.size = PixelSize(width: 1920, height: 1080)
@@ -113,7 +113,7 @@ import ZoetropeTestSupport
   }
 
   @Test func `frames and sections are counted from 1`() {
-    var line = StatusLine()
+    var line = StatusLine(format: .gif)
     (line.index, line.count) = (0, 5)
     line.section = 0..<0
     #expect(line.text(columns: 80).contains("1/5"))
