@@ -38,6 +38,10 @@ package struct AnimationRequest: Sendable {
 package struct CodedFrame: Sendable {
   package var bytes: [UInt8]
   package var blend: BlendOperation
+
+  package init(bytes: [UInt8], blend: BlendOperation) {
+    (self.bytes, self.blend) = (bytes, blend)
+  }
 }
 
 /// The encoder of a format that animations can be written in, and the limits of that format.

@@ -1,6 +1,7 @@
 package import Zoetrope
 
-/// A format for tests only: farbfeld pictures of one size, one after another, each shown for a tenth of a second.
+/// A format for tests only: farbfeld pictures of one size, one after another, each shown for a tenth of a second. In a
+/// second format, which can also be written, the word "farbfilm" takes the place of "farbfeld".
 ///
 /// This file and ``isAdded`` are all that a format needs.
 ///
@@ -9,31 +10,34 @@ package import Zoetrope
 ///        8   width and height, most significant byte first
 ///     8 * n  the pixels: red, green, blue and alpha of 16 bits each, most significant byte first
 package struct FarbfeldCodec: FormatCodec {
-  /// Adds the row when it is first read.
+  /// Adds a row for each of the two formats when it is first read.
   package static let isAdded: Bool = {
     FormatTable.add(FarbfeldCodec())
+    FormatTable.add(FarbfeldCodec(.farbfilm))
     return true
   }()
 
-  package init() {}
+  fileprivate let format: AnimationFormat
 
-  fileprivate static let magic = Array("farbfeld".utf8)
+  package init(_ format: AnimationFormat = .farbfeld) { self.format = format }
+
+  fileprivate var magic: [UInt8] { Array(format.rawValue.utf8) }
   fileprivate static let headCount = 16
 
-  package var name: String { "farbfeld" }
+  package var name: String { format.rawValue }
   /// None, so that the completions of the tool do not depend on which test ran before.
   package var fileExtensions: [String] { [] }
-  package var formats: [AnimationFormat] { [.farbfeld] }
-  package var signatures: [[UInt8?]] { [Self.magic] }
+  package var formats: [AnimationFormat] { [format] }
+  package var signatures: [[UInt8?]] { [magic] }
 
   package func makeScanner(_ limits: DecodingLimits) -> any Scanning {
-    FarbfeldScanner(budget: WorkBudget(limits: limits, format: .farbfeld))
+    FarbfeldScanner(codec: self, budget: WorkBudget(limits: limits, format: format))
   }
 
   package func playCount(_ count: UInt32, of format: AnimationFormat) -> PlayCount { .once }
 
   package func beginsFrame(_ bytes: borrowing RawSpan) -> Bool {
-    bytes.byteCount >= 8 && bytes.extracting(first: 8).hasSameBytes(as: Self.magic.rawBytes)
+    bytes.byteCount >= 8 && bytes.extracting(first: 8).hasSameBytes(as: magic.rawBytes)
   }
 
   package func makeDecoder(_ options: DecodingOptions) -> any FrameDecoding { FarbfeldDecoder() }
@@ -45,14 +49,76 @@ package struct FarbfeldCodec: FormatCodec {
   package func decodedPixelSize(_ header: ImageHeader, _ options: DecodingOptions) -> Int { 8 }
 
   package func workingByteCount(for byteCount: Int, _ options: DecodingOptions) -> Int { 0 }
+
+  package func writable(as format: AnimationFormat) -> WritableFormat? {
+    guard format == .farbfilm else { return nil }
+    return WritableFormat(
+      hasPalettes: false, framesCanClear: true, countsCentiseconds: false, hasPoster: false,
+      maximumPlays: 1
+    ) { (_) throws(AnimatedImageError) in FarbfeldEncoder(codec: self) }
+  }
+
+  /// Returns the bytes of a frame whose pixels have the colours `color(x, y)`.
+  fileprivate func frame(_ size: PixelSize, _ color: (_ x: Int, _ y: Int) -> RGBA) -> [UInt8] {
+    var bytes = magic
+    for side in [size.width, size.height] {
+      bytes += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: side >> $0) }
+    }
+    for y in 0..<size.height {
+      for x in 0..<size.width {
+        let color = color(x, y)
+        for sample in [color.red, color.green, color.blue, color.alpha] {
+          bytes += [sample, sample]
+        }
+      }
+    }
+    return bytes
+  }
 }
 
 extension AnimationFormat {
-  /// The format of ``FarbfeldCodec``.
+  /// The format of ``FarbfeldCodec`` that can only be read.
   package static let farbfeld = AnimationFormat(rawValue: "farbfeld")
+  /// The format of ``FarbfeldCodec`` that can be written.
+  package static let farbfilm = AnimationFormat(rawValue: "farbfilm")
+}
+
+/// Writes each frame as the whole canvas.
+private struct FarbfeldEncoder: AnimationEncoding {
+  let codec: FarbfeldCodec
+
+  var isDeep: Bool { false }
+  var canDisposeToBackground: Bool { false }
+  var end: [UInt8] { [] }
+  var workingByteCount: Int { 0 }
+
+  func start(frameCount: Int) -> [UInt8] { [] }
+  func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int)? { nil }
+  func poster(_ coded: CodedFrame) -> [UInt8] { [] }
+  func frame(
+    _ coded: CodedFrame, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod
+  ) -> [UInt8] { coded.bytes }
+  func makeFrameEncoder(effort: EncodingEffort?) -> any FrameCompressing {
+    FarbfeldCompressor(codec)
+  }
+}
+
+private final class FarbfeldCompressor: FrameCompressing {
+  private let codec: FarbfeldCodec
+
+  init(_ codec: FarbfeldCodec) { self.codec = codec }
+
+  func encode(
+    _ work: FrameWork, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CodedFrame {
+    let picture = work.picture
+    return CodedFrame(
+      bytes: codec.frame(picture.size) { x, y in picture.pixels(row: y)[x] }, blend: .source)
+  }
 }
 
 private struct FarbfeldScanner: Scanning {
+  private let codec: FarbfeldCodec
   private(set) var image = ScannedImage()
   private(set) var isAtEnd = false
   /// The start of a frame, until it is complete.
@@ -61,7 +127,7 @@ private struct FarbfeldScanner: Scanning {
   private var openFrame: FrameControl?
   private var budget: WorkBudget
 
-  init(budget: WorkBudget) { self.budget = budget }
+  init(codec: FarbfeldCodec, budget: WorkBudget) { (self.codec, self.budget) = (codec, budget) }
 
   /// A file may end behind any frame.
   var hasEndMarker: Bool { openFrame == nil && head.isEmpty && !image.frames.isEmpty }
@@ -118,15 +184,15 @@ private struct FarbfeldScanner: Scanning {
       Int(UInt32(bigEndian: head.rawBytes.load(UInt32.self, at: offset)))
     }
     let size = PixelSize(width: number(at: 8), height: number(at: 12))
-    guard FarbfeldCodec().beginsFrame(head.rawBytes), !size.isEmpty,
+    guard codec.beginsFrame(head.rawBytes), !size.isEmpty,
       size == image.header?.canvasSize ?? size
     else {
       throw AnimatedImageError(
-        .malformed, "no picture of the same size", format: .farbfeld, byteOffset: start)
+        .malformed, "no picture of the same size", format: codec.format, byteOffset: start)
     }
     if image.header == nil {
       try budget.checkCanvas(size, at: start)
-      image.header = ImageHeader(format: .farbfeld, canvasSize: size)
+      image.header = ImageHeader(format: codec.format, canvasSize: size)
     }
     let index = image.frames.count
     try budget.charge(frame: index, area: size.area, at: start)
@@ -219,20 +285,8 @@ package struct FarbfeldFilm: Sendable {
   }
 
   package var bytes: [UInt8] {
-    (0..<frameCount).flatMap { frame -> [UInt8] in
-      var bytes = FarbfeldCodec.magic
-      for side in [size.width, size.height] {
-        bytes += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: side >> $0) }
-      }
-      for y in 0..<size.height {
-        for x in 0..<size.width {
-          let color = color(x, y, frame: frame)
-          for sample in [color.red, color.green, color.blue, color.alpha] {
-            bytes += [sample, sample]
-          }
-        }
-      }
-      return bytes
+    (0..<frameCount).flatMap { frame in
+      FarbfeldCodec().frame(size) { x, y in color(x, y, frame: frame) }
     }
   }
 

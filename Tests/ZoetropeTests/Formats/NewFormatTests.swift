@@ -50,6 +50,30 @@ import ZoetropeTestSupport
     #expect(reader.nextIndex == 6 && written.duration() == image.duration())
   }
 
+  @Test func `a format with a writer is written, and its edits stay in that format`() async throws {
+    let sink = MemorySink()
+    var options = AnimationWriterOptions(copying: image)
+    (options.format, options.keepsHiddenColors) = (.farbfilm, true)
+    try await image.reencode(to: sink, options: options)
+    #expect(sink.bytes.count == film.bytes.count)
+    let written = try AnimatedImage(bytes: sink.bytes)
+    #expect(written.format == .farbfilm)
+
+    let plan = try await written.plan([.reverse], options: EditOptions(keepsHiddenColors: true))
+    #expect(plan.format == .farbfilm && plan.copiedCount == 0 && plan.encodedCount == 6)
+    let edited = MemorySink()
+    try await plan.write(to: edited)
+    let reader = FrameReader(try AnimatedImage(bytes: edited.bytes))
+    while let frame = try reader.next() {
+      #expect(film.isShown(by: frame.bitmap, 5 - frame.index))
+    }
+    #expect(reader.nextIndex == 6)
+
+    let copy = MemorySink()
+    #expect(try await written.optimize(to: copy).isCopy)
+    #expect(copy.bytes == sink.bytes)
+  }
+
   @Test func `a file that ends in a frame keeps the frames before, and limits hold`() throws {
     let cut = try AnimatedImage(bytes: Array(film.bytes.dropLast(100)))
     #expect(cut.frames.count == 5)
