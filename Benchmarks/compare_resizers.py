@@ -2,18 +2,25 @@
 """compare_resizers.py ZOETROPE FILE...: compares GIFs scaled by `zoetrope convert --size` and by other programs.
 
 For each file and program, prints bytes, processor seconds, wall-clock seconds, SSIM of luma, and flicker. SSIM (and
-SSIMULACRA2 with --ssimulacra2) compares sampled frames with the source scaled in full colour. Flicker is the mean
-change between frames of pixels that do not change in that reference; it should be 0. Programs that are missing or fail
-are skipped.
+SSIMULACRA2 with --ssimulacra2) compares sampled pictures with the source scaled in full colour, at the same moments.
+Flicker is the mean change between frames of pixels that do not change in that reference; it should be 0. Programs that
+are missing or fail are skipped.
 
---size PERCENT (default 50), --samples N frames for quality (default 12), --points adds a curve of palette sizes for
-zoetrope and gifsicle, --only NAME,... , --bytes compares only bytes with the input.
-Needs numpy, Pillow and scikit-image; gifsicle, ffmpeg and ImageMagick where they are compared.
+--points adds a curve of palette sizes for zoetrope, gifsicle and libvips, and prints our bytes divided by those of each
+program at equal quality (SSIMULACRA2 if it is measured, else SSIM); --plot FILE.svg draws these curves. --bytes
+compares only the bytes of `zoetrope convert` with the input. Exits 1 if one of these files is larger than its input.
+
+--size PERCENT (default 50), --samples N pictures for quality (default 12), --only NAME,... beside zoetrope, --reference
+pillow takes the pictures scaled by Pillow's bilinear filter for the full colour ones, instead of Zoetrope's.
+Needs numpy, Pillow and scikit-image; gifsicle, ffmpeg, ImageMagick and vips where they are compared.
 """
-import argparse, os, resource, shutil, subprocess, sys, tempfile, time
+import argparse, os, shutil, sys, tempfile, time
 
 import numpy
 from PIL import Image, ImageSequence
+
+from curves import plot, ratio, verdict
+from pictures import Film, geometric_mean, mean, run, ssim, ssimulacra2
 
 parser = argparse.ArgumentParser()
 parser.add_argument("zoetrope")
@@ -21,43 +28,24 @@ parser.add_argument("files", nargs="+")
 parser.add_argument("--size", type=int, default=50)
 parser.add_argument("--samples", type=int, default=12)
 parser.add_argument("--points", action="store_true")
+parser.add_argument("--plot")
 parser.add_argument("--only")
+parser.add_argument("--reference", choices=["zoetrope", "pillow"], default="zoetrope")
 parser.add_argument("--bytes", action="store_true")
 parser.add_argument("--ssimulacra2", action="store_true")
 options = parser.parse_args()
-directory = tempfile.mkdtemp()
-
-
-def run(arguments):
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    try:
-        done = subprocess.run([str(a) for a in arguments], capture_output=True, timeout=300)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode != 0:
-        return None
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.monotonic() - start
+options.points = options.points or bool(options.plot)
 
 
 def frames(path):
     """All pictures as RGBA arrays, without the colours of transparent pixels."""
     pictures = []
-    for frame in ImageSequence.Iterator(Image.open(path)):
-        pixels = numpy.array(frame.convert("RGBA"))
-        pixels[pixels[..., 3] == 0] = 0
-        pictures.append(pixels)
+    with Image.open(path) as image:
+        for frame in ImageSequence.Iterator(image):
+            pixels = numpy.array(frame.convert("RGBA"))
+            pixels[pixels[..., 3] == 0] = 0
+            pictures.append(pixels)
     return pictures
-
-
-def over_white(pictures):
-    """The pictures over white, as RGB arrays."""
-    blended = []
-    for pixels in pictures:
-        rgba = Image.fromarray(pixels)
-        white = Image.new("RGBA", rgba.size, "white")
-        blended.append(numpy.asarray(Image.alpha_composite(white, rgba).convert("RGB")))
-    return blended
 
 
 def pillow(source, target, size):
@@ -70,13 +58,24 @@ def pillow(source, target, size):
     pictures[0].save(target, save_all=True, append_images=pictures[1:], duration=delays, loop=0)
 
 
-def programs(source, target, size):
+def in_vips(source, target, size, directory):
+    """`vips resize` takes all pages as one high picture, so the height of a page must be a whole number afterwards."""
+    with Image.open(source) as image:
+        scale = size[0] / image.width, size[1] / image.height
+    script = ('vips resize "$1[n=-1]" "$2" "$3" --vscale "$4" --kernel linear && '
+              'vips gifsave "$2" "$5" --page-height "$6"')
+    strip = os.path.join(directory, "strip.v")
+    return ["sh", "-c", script, "sh", source, strip, repr(scale[0]), repr(scale[1]), target, size[1]]
+
+
+def programs(source, target, size, directory):
     width, height = size
     box = f"{width}x{height}"
     half = [options.zoetrope, "convert", source, "-o", target, "--size", box, "--fit", "stretch", "--force", "--quiet"]
     convert = shutil.which("convert") or "convert"
     filters = f"scale={width}:{height}:flags=bilinear,split[a][b];[a]palettegen[p];[b][p]paletteuse"
     gifsicle = ["gifsicle", source, "--resize", box, "-o", target]
+    thumbnail = ["vipsthumbnail", source + "[n=-1]", "--size", box + "!", "-o"]
     found = {
         "zoetrope": half,
         "gifsicle": gifsicle,
@@ -87,75 +86,69 @@ def programs(source, target, size):
                          filters + "=dither=bayer:bayer_scale=3:diff_mode=rectangle", target],
         "pillow": None,
         "imagemagick": [convert, source, "-coalesce", "-resize", box + "!", "-layers", "optimize", target],
+        "libvips": [*thumbnail, target],
+        "libvips resize": in_vips(source, target, size, directory),
     }
     if options.points:
-        for count in (128, 64, 32):
+        for bits in (7, 6, 5):
+            count = 1 << bits
             found[f"zoetrope {count}"] = half + ["--colors", str(count)]
             found[f"gifsicle {count}"] = gifsicle[:1] + ["-O3", "--colors", str(count)] + gifsicle[1:]
+            found[f"gifsicle {count} mix"] = [
+                "gifsicle", "-O3", "--colors", str(count), "--resize-method", "mix", *gifsicle[1:]]
+            found[f"libvips {count}"] = [*thumbnail, f"{target}[bitdepth={bits}]"]
         found["zoetrope none"] = half + ["--dither", "none"]
     if options.only:
-        found = {name: line for name, line in found.items() if name in options.only.split(",")}
+        found = {name: line for name, line in found.items() if name in ["zoetrope", *options.only.split(",")]}
     return found
 
 
 def quality(reference, shown):
-    from skimage.metrics import structural_similarity
-    count = min(len(reference), len(shown))
-    step = max(count // options.samples, 1)
-    scores, perceived = [], []
-    for index in range(0, count, step):
-        one, other = reference[index], shown[index]
-        luma = [numpy.asarray(Image.fromarray(p).convert("L")) for p in (one, other)]
-        side = min(luma[0].shape)
-        if side < 7:
-            return None, None
-        scores.append(structural_similarity(luma[0], luma[1]))
-        if options.ssimulacra2:
-            import ssimulacra2
-            names = [os.path.join(directory, f"{name}.png") for name in ("one", "other")]
-            for name, picture in zip(names, (one, other)):
-                Image.fromarray(picture).save(name)
-            perceived.append(ssimulacra2.compute_ssimulacra2(*names))
-    return sum(scores) / len(scores), sum(perceived) / len(perceived) if perceived else None
+    """SSIM, and SSIMULACRA2 if it is asked for: means over pairs of pictures."""
+    pairs = list(zip(reference, shown))
+    return (mean([ssim(*pair) for pair in pairs]),
+            mean([ssimulacra2(*pair) for pair in pairs]) if options.ssimulacra2 else None)
 
 
-def flicker(reference, shown):
+def flicker(reference, shown, path):
     """The mean change of pixels that do not change in the reference."""
     change, count = 0, 0
-    for index in range(1, min(len(reference), len(shown))):
-        still = (reference[index] == reference[index - 1]).all(axis=2)
-        step = numpy.abs(shown[index].astype(int) - shown[index - 1].astype(int)).sum(axis=2)
+    pictures = frames(path)
+    starts = [0] + reference[0].ends
+    at = [shown.index((a + b) / 2 / starts[-1]) for a, b in zip(starts, starts[1:])]
+    for index, (before, after) in enumerate(zip(reference[1], reference[1][1:])):
+        still = (before == after).all(axis=2)
+        step = numpy.abs(pictures[at[index + 1]].astype(int) - pictures[at[index]].astype(int)).sum(axis=2)
         change, count = change + int(step[still].sum()), count + int(still.sum())
     return change / count if count else 0.0
 
 
-larger, totals = [], {}
-for source in options.files:
-    image = Image.open(source)
-    size = tuple(max(1, round(side * options.size / 100)) for side in image.size)
-    original = os.path.getsize(source)
-    target = os.path.join(directory, "out.gif")
+def check_bytes(source, target, size, directory):
+    """The bytes of our file, also if frames of a damaged original are missing in it; or None."""
+    if os.path.exists(target):
+        os.remove(target)
+    line = programs(source, target, size, directory)["zoetrope"]
+    return os.path.getsize(target) if run(line, (0, 1)) is not None and os.path.exists(target) else None
+
+
+def compare(source, target, size, directory):
+    """Points of bytes and quality by program, and the bytes of our file."""
     exact = os.path.join(directory, "exact.png")
-    if options.bytes:
-        line = programs(source, target, size)["zoetrope"]
-        if run(line) is None:
-            print(f"{os.path.basename(source)}: failed")
-            continue
-        count = os.path.getsize(target)
-        totals["bytes"] = totals.get("bytes", 0) + count
-        if count > original:
-            larger.append(source)
-            print(f"{os.path.basename(source)}: {original} -> {count}")
-        continue
-    if run([options.zoetrope, "convert", source, "-o", exact, "--size", f"{size[0]}x{size[1]}", "--fit", "stretch",
-            "--force", "--quiet"]) is None:
+    if options.reference == "pillow":
+        pillow(source, exact, size)
+    elif run([options.zoetrope, "convert", source, "-o", exact, "--size", f"{size[0]}x{size[1]}", "--fit", "stretch",
+              "--force", "--quiet"]) is None:
         print(f"{source}: cannot be scaled", file=sys.stderr)
-        continue
-    reference = frames(exact)
-    print(f"\n{os.path.basename(source)}: {original} bytes, {len(reference)} frames, "
-          f"{image.size[0]}x{image.size[1]} -> {size[0]}x{size[1]}")
+        return {}, None
+    reference = Film(exact), frames(exact)
+    shares = reference[0].middles(options.samples)
+    samples = reference[0].pictures(shares)
+    with Image.open(source) as image:
+        print(f"\n{os.path.basename(source)}: {os.path.getsize(source)} bytes, {len(reference[1])} frames, "
+              f"{image.size[0]}x{image.size[1]} -> {size[0]}x{size[1]}")
     print(f"{'program':18} {'bytes':>9} {'cpu s':>7} {'wall s':>7} {'SSIM':>7} {'SSIMU2':>7} {'flicker':>8}")
-    for name, line in programs(source, target, size).items():
+    curves, own = {}, None
+    for name, line in programs(source, target, size, directory).items():
         if os.path.exists(target):
             os.remove(target)
         if line is None:
@@ -170,10 +163,57 @@ for source in options.files:
         if spent is None or not os.path.exists(target):
             print(f"{name:18} -")
             continue
-        shown = frames(target)
-        ssim, perceived = quality(over_white(reference), over_white(shown))
-        print(f"{name:18} {os.path.getsize(target):9} {spent[0]:7.2f} {spent[1]:7.2f} "
-              f"{ssim if ssim is not None else 0:7.4f} {perceived if perceived is not None else 0:7.1f} "
-              f"{flicker(reference, shown):8.4f}")
-if options.bytes:
-    print(f"{len(options.files)} files, {len(larger)} larger than the input, {totals.get('bytes', 0)} bytes")
+        shown, count = Film(target), os.path.getsize(target)
+        if shown.size != tuple(size):
+            print(f"{name:18} - another size: {shown.size[0]}x{shown.size[1]}")
+            continue
+        own = count if name == "zoetrope" else own
+        score, perceived = quality(samples, shown.pictures(shares))
+        print(f"{name:18} {count:9} {spent[0]:7.2f} {spent[1]:7.2f} "
+              f"{score if score is not None else 0:7.4f} {perceived if perceived is not None else 0:7.1f} "
+              f"{flicker(reference, shown, target):8.4f}", flush=True)
+        best = perceived if options.ssimulacra2 else score
+        if best is not None:
+            curves.setdefault(name.split()[0], []).append((count, best))
+    if options.points and "zoetrope" in curves:
+        print("bytes at equal quality, zoetrope /", "; ".join(
+            f"{name} {verdict(curves['zoetrope'], curve)}" for name, curve in curves.items() if name != "zoetrope"))
+    return curves, own
+
+
+larger, failed, charts, total = [], [], {}, 0
+with tempfile.TemporaryDirectory() as directory:
+    target = os.path.join(directory, "out.gif")
+    for source in options.files:
+        name = os.path.basename(source)
+        try:
+            with Image.open(source) as image:
+                size = tuple(max(1, round(side * options.size / 100)) for side in image.size)
+        except Exception:
+            failed.append(name)
+            continue
+        if options.bytes:
+            count = check_bytes(source, target, size, directory)
+        else:
+            charts[name], count = compare(source, target, size, directory)
+        if count is None:
+            failed.append(name)
+            continue
+        total += count
+        if count > os.path.getsize(source):
+            larger.append(name)
+            print(f"{name}: {os.path.getsize(source)} -> {count}")
+charts = {name: curves for name, curves in charts.items() if "zoetrope" in curves}
+if options.points and charts:
+    print("\n| zoetrope / | files | bytes at equal quality | always better | always worse |\n|---|---|---|---|---|")
+    for program in dict.fromkeys(name for curves in charts.values() for name in curves if name != "zoetrope"):
+        pairs = [(curves["zoetrope"], curves[program]) for curves in charts.values() if program in curves]
+        found = [each for each in (ratio(*pair) for pair in pairs) if each]
+        words = [verdict(*pair) for pair in pairs]
+        print(f"| {program} | {len(found)} | {f'{geometric_mean(found):.3f}' if found else ''} | "
+              f"{sum('better' in each for each in words)} | {sum('worse' in each for each in words)} |")
+if options.plot and charts:
+    plot(options.plot, charts, "SSIMULACRA2" if options.ssimulacra2 else "SSIM")
+print(f"\n{len(failed)} of {len(options.files)} files not scaled", *failed)
+print(f"{len(options.files) - len(failed)} files, {total} bytes; {len(larger)} larger than the input", *larger)
+sys.exit(1 if larger else 0)
