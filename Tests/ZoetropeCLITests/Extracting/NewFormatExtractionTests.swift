@@ -1,3 +1,4 @@
+import ArgumentParser
 import SystemPackage
 import TestRunning
 import Testing
