@@ -200,6 +200,8 @@ public final class AnimationWriter: Sendable {
       canvasSize: size, isDeep: isDeep, playCount: options.playCount, metadata: options.metadata,
       effort: options.effort, survey: survey, hasPoster: options.poster != nil)
     request.storesRGBA = options.storesRGBA
+    // A still picture needs no delay. Some readers get animations wrong in which only some frames have one.
+    request.omitsEmptyControls = options.frameCount == 1
     var reducer: ColorReducer?
     if let reduction = options.reduction, survey?.fits(reduction) != true {
       var first = ColorReducer(reduction, survey: survey, isCancelled: queue.hasEnded)

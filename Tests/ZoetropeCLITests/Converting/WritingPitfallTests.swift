@@ -351,11 +351,12 @@ import ZoetropeTestSupport
 
   /// A GIF of 4x4 pixels with these frames, each of one colour.
   private func gif(
-    _ frames: [(control: GIFGraphicControl?, color: UInt8, place: Int)]
+    _ frames: [(control: GIFGraphicControl?, color: UInt8, place: Int)], colorCount: Int = 2
   ) -> [UInt8] {
     var gif = GIFBuilder()
     gif.signature()
-    gif.screen(width: 4, height: 4, palette: GIFPalette([Self.red, Self.green]))
+    let unused = [RGBA](repeating: Self.red, count: colorCount - 2)
+    gif.screen(width: 4, height: 4, palette: GIFPalette([Self.red, Self.green] + unused))
     for frame in frames {
       if let control = frame.control { gif.graphicControl(control) }
       gif.frame(
@@ -398,7 +399,7 @@ import ZoetropeTestSupport
 
   @Test func `optimize leaves control blocks out only before the first that is needed`() throws {
     let control = GIFGraphicControl(delay: 10, disposal: 1)
-    let source = gif([(nil, 0, 0), (control, 1, 0), (nil, 0, 0)])
+    let source = gif([(nil, 0, 0), (control, 1, 0), (nil, 0, 0)], colorCount: 64)
     try withTool { (tool: Tool) throws in
       try tool.write(source, to: "a.gif")
       #expect(try tool.run("optimize", "a.gif", "-o", "b.gif").status == 0)

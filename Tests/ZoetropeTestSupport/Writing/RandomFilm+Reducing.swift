@@ -86,6 +86,9 @@ extension RandomFilm {
     let wanted = try Self.pictures(try edited(source, edits))
     guard wanted.count == shown.count else { return problems }
     for place in shown.indices.dropFirst() {
+      // If pixels become transparent, a frame may have to draw unchanged pixels again, and has 255 colours for them.
+      let vanish = zip(shown[place - 1], shown[place]).contains { $0 >> 48 > 0 && $1 >> 48 == 0 }
+      if vanish, Set(shown[place - 1]).count > 255 { continue }
       let flickers = shown[place].indices.contains {
         wanted[place][$0] == wanted[place - 1][$0] && shown[place][$0] != shown[place - 1][$0]
       }

@@ -32,6 +32,15 @@ import ZoetropeTestSupport
 
   // MARK: Structure
 
+  @Test func `the only frame of a GIF has a control block only if it needs one`() throws {
+    var options = AnimationWriterOptions(format: .gif, frameCount: 1)
+    let control: [UInt8] = [0x21, 0xf9]
+    #expect(try !Self.write([(Self.red, 0)], options).bytes.contains(control))
+    #expect(try Self.write([(Self.red, 100)], options).bytes.contains(control))
+    options.frameCount = nil
+    #expect(try Self.write([(Self.red, 0)], options).bytes.contains(control))
+  }
+
   @Test func `chunks stand in the order of the specification, with one sequence counter`() throws {
     var options = AnimationWriterOptions()
     var survey = ColorSurvey()
