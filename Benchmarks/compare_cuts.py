@@ -1,6 +1,6 @@
 """Compares cutting the head of files with gifsicle and ffmpeg: time, bytes, and wrong pictures.
 
-    python3 compare_cuts.py CHECK_EDITS FILE...
+    python3 compare_cuts.py ZOETROPE CHECK_EDITS FILE...
 
 Each file is cut in its middle. Time is the best of several runs of a whole process. `check-edits` is built with
 `ZOETROPE_PROGRAMS=1 swift build -c release --product check-edits`.
@@ -34,7 +34,7 @@ def start_of(path, frame):
 
 
 def main():
-    tool, paths = sys.argv[1], sys.argv[2:]
+    zoetrope, tool, paths = sys.argv[1], sys.argv[2], sys.argv[3:]
     print("| file | frame | program | ms | times ours | bytes | pictures |")
     print("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
@@ -47,7 +47,7 @@ def main():
             frame = count // 2
             start = start_of(path, frame)
             commands = {
-                "zoetrope": [tool, "cut", path, str(frame), out],
+                "zoetrope": [zoetrope, "convert", "--quiet", "--force", path, "--frames", f"{frame}-", "-o", out],
                 "gifsicle -U": ["gifsicle", "-w", "-U", path, f"#{frame}-", "-o", out],
                 "gifsicle -U -O3": ["gifsicle", "-w", "-U", "-O3", path, f"#{frame}-", "-o", out],
                 "ffmpeg -ss": ["ffmpeg", "-v", "error", "-y", "-ss", f"{start + 0.001}", "-i", path, out],
