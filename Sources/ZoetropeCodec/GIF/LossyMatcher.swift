@@ -5,12 +5,17 @@
 /// The output consists of pixels rather than codes: a lossless encoder then finds the same phrases or longer ones, and
 /// can store the pixels in the shortest way.
 ///
-/// The symbols of a frame are the colours of its changed pixels, and one symbol for unchanged pixels. Every pixel stays
-/// within the tolerance of its true colour. Most of a pixel's error is carried to the next pixel of the row, so that
-/// errors even out.
+/// The symbols of a frame are the colours of its changed pixels, and one symbol for unchanged pixels. Of colours that
+/// are within the tolerance of each other, only the most frequent is a symbol: with fewer colours, phrases are longer,
+/// which saves more bytes at the same quality than a lower tolerance does. Every pixel stays within the tolerance of
+/// its true colour.
 ///
-/// A matcher has one owner at a time. It keeps its working memory, about 57 KB plus 16 bytes per colour, for the next
-/// frame.
+/// Most of a pixel's error is carried to the pixels to the right and below, so that errors even out. Within an area of
+/// one colour nothing is carried, because it would turn into noise. A pixel that can stay as shown does, at no cost,
+/// and nothing is carried to or from it: otherwise, areas at rest would flicker.
+///
+/// A matcher has one owner at a time. It keeps its working memory, about 57 KB plus 16 bytes per colour and 24 bytes
+/// per pixel of a row, for the next frame.
 package struct LossyMatcher: Sendable {
   private let square: Int32
   /// The trie. For each code, these arrays contain the last symbol of its phrase, the code of the phrase without that
@@ -23,6 +28,11 @@ package struct LossyMatcher: Sendable {
   /// The frame's colours, both as `RGBA.word` and as perceived colours.
   private var words: [UInt32] = []
   private var colors: [PerceivedColor] = []
+  /// The number of symbols: one for each colour, and one for unchanged pixels unless every pixel is drawn.
+  private var symbolCount = 0
+  /// The errors of the pixels drawn last: those of the current row, and those of the row above.
+  private var errors: [PerceivedColor] = []
+  private var errorsAbove: [PerceivedColor] = []
   private var front: [Node] = []
   private var grown: [Node] = []
 
@@ -33,13 +43,15 @@ package struct LossyMatcher: Sendable {
   /// long phrases of inaccurate colours. With a higher one, it uses only close colours.
   private static let pixelValue: Int32 = 64
   private static let errorCost: Int32 = 48
+  /// The sixteenths of a pixel's error that are carried to the next pixel of the row and to the pixel below.
+  private static let carried: (right: Int32, down: Int32) = (7, 5)
 
   /// A phrase that is being matched.
   private struct Node {
     var code: Int32
     var cost: Int32
     /// The error of the phrase's last pixel, which the next pixel compensates.
-    var carry: PerceivedColor
+    var error: PerceivedColor
   }
 
   /// Creates a matcher.
@@ -65,16 +77,18 @@ package struct LossyMatcher: Sendable {
   ) throws(AnimatedImageError) -> Bool {
     guard try collect(truth, shown, rect, isCancelled) else { return false }
     reset()
+    errors.removeAll(keepingCapacity: true)
+    errors.append(contentsOf: repeatElement(.none, count: rect.width))
+    errorsAbove = errors
     var pixels = Pixels(truth: truth, shown: shown, rect: rect, square: square)
     var place = 0
     var before: Int32 = -1
-    var carry = PerceivedColor.none
+    var error = PerceivedColor.none
     var path: [UInt16] = []
     let count = rect.size.area
     var sinceCheck = 0
     while place < count {
-      let (code, length, rest) = longest(at: place, carry, &pixels)
-      carry = rest
+      let (code, length) = longest(at: place, error, &pixels)
       path.removeAll(keepingCapacity: true)
       var step = code
       while step >= 0 {
@@ -83,9 +97,13 @@ package struct LossyMatcher: Sendable {
       }
       for offset in 0..<length {
         let symbol = Int(path[length - 1 - offset])
-        let (x, y) = (
-          rect.x + (place + offset) % rect.width, rect.y + (place + offset) / rect.width
-        )
+        pixels.load(place + offset)
+        if pixels.x == 0 { swap(&errors, &errorsAbove) }
+        error =
+          stays(pixels)
+          ? .none : Self.wanted(pixels, error, errorsAbove[pixels.x]).minus(colors[symbol])
+        errors[pixels.x] = error
+        let (x, y) = (rect.x + pixels.x, rect.y + pixels.y)
         let word = symbol < words.count ? words[symbol] : pixels.kept(x, y)
         let target = y * picture.bytesPerRow + 4 * x
         var bytes = picture.mutableBytes
@@ -113,13 +131,28 @@ package struct LossyMatcher: Sendable {
 
   // MARK: Symbols
 
-  /// Collects the colours of the pixels that change. Returns false if there are too many such colours, or none.
+  /// Chooses the symbols. Returns false if there are too many colours, or no pixel to draw.
   private mutating func collect(
     _ truth: Bitmap, _ shown: Bitmap?, _ rect: PixelRect, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Bool {
-    words.removeAll(keepingCapacity: true)
-    colors.removeAll(keepingCapacity: true)
+    guard let (counts, hasClear) = try count(truth, shown, rect, isCancelled) else { return false }
+    // One of 256 indices is reserved for unchanged pixels, if there can be any.
+    let mayStay = shown != nil || hasClear
+    if choose(counts, mayStay: mayStay) { return true }
+    // Without that index, every pixel of the rectangle has to be drawn.
+    guard mayStay, !hasClear, !counts.isEmpty,
+      let (counts, _) = try count(truth, nil, rect, isCancelled)
+    else { return false }
+    return choose(counts, mayStay: false)
+  }
+
+  /// Counts the pixels of each colour, without transparent pixels and those that may stay as in `shown`. Returns nil if
+  /// there are far too many colours, or if pixels are partly transparent, which the encoder rejects.
+  private func count(
+    _ truth: Bitmap, _ shown: Bitmap?, _ rect: PixelRect, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> (counts: [UInt32: Int], hasClear: Bool)? {
     var counts: [UInt32: Int] = [:]
+    var hasClear = false
     let base = shown ?? truth
     var last: (word: UInt32, count: Int) = (0, 0)
     for y in rect.y..<rect.maxY {
@@ -127,9 +160,11 @@ package struct LossyMatcher: Sendable {
       let (row, below) = (truth.row(y), base.row(y))
       for x in rect.x..<rect.maxX {
         let word = row.load(UInt32.self, at: x &* 4)
-        if word &>> 24 == 0 { continue }
-        // The encoder rejects partly transparent pixels.
-        guard word &>> 24 == 255 else { return false }
+        if word &>> 24 == 0 {
+          hasClear = true
+          continue
+        }
+        guard word &>> 24 == 255 else { return nil }
         if shown != nil {
           let under = below.load(UInt32.self, at: x &* 4)
           // The pixel may stay unchanged, by the same rule as in ``Pixels/load(_:)``.
@@ -138,24 +173,28 @@ package struct LossyMatcher: Sendable {
         if word != last.word {
           if last.count > 0 { counts[last.word, default: 0] += last.count }
           last = (word, 0)
-          guard counts.count < 4096 else { return false }
+          guard counts.count < 4096 else { return nil }
         }
         last.count &+= 1
       }
     }
     if last.count > 0 { counts[last.word, default: 0] += last.count }
-    let found = counts.sorted { ($0.value, $0.key) > ($1.value, $1.key) }
-    for (word, _) in found {
+    return (counts, hasClear)
+  }
+
+  /// Makes symbols of these colours, except those that are close enough to a more frequent one. Returns false if there
+  /// are too many symbols, or none.
+  private mutating func choose(_ counts: [UInt32: Int], mayStay: Bool) -> Bool {
+    words.removeAll(keepingCapacity: true)
+    colors.removeAll(keepingCapacity: true)
+    for (word, _) in counts.sorted(by: { ($0.value, $0.key) > ($1.value, $1.key) }) {
       let color = PerceivedColor(word: word)
-      // One index is reserved for unchanged pixels. If there are too many colours, a rare colour is left out if a more
-      // frequent one is close enough.
-      if found.count > 255, colors.contains(where: { $0.squareDistance(to: color) <= square }) {
-        continue
-      }
-      guard words.count < 255 else { return false }
+      if colors.contains(where: { $0.squareDistance(to: color) <= square }) { continue }
+      guard words.count < (mayStay ? 255 : 256) else { return false }
       words.append(word)
       colors.append(color)
     }
+    symbolCount = words.count + (mayStay ? 1 : 0)
     return !words.isEmpty
   }
 
@@ -164,14 +203,14 @@ package struct LossyMatcher: Sendable {
   /// Discards all phrases except those of one symbol. The code of such a phrase equals its symbol: first come the
   /// colours, then the symbol for unchanged pixels.
   private mutating func reset() {
-    let count = words.count + 1
+    let count = symbolCount
     for code in 0..<max(next, count) { (children[code], siblings[code]) = (-1, -1) }
     for symbol in 0..<count {
       symbols[symbol] = UInt16(symbol)
       parents[symbol] = -1
     }
     // The next two codes are the clear code and the end code.
-    let bits = max(2, Int.bitWidth - words.count.leadingZeroBitCount)
+    let bits = max(2, Int.bitWidth - (count - 1).leadingZeroBitCount)
     next = max(count, 1 << bits) + 2
     for code in count..<next { (children[code], siblings[code]) = (-1, -1) }
   }
@@ -191,14 +230,16 @@ package struct LossyMatcher: Sendable {
     next += 1
   }
 
-  /// Returns the code of the best phrase that starts at `place`, the phrase's length, and the error of its last pixel.
+  /// Returns the code of the best phrase that starts at `place`, and the phrase's length. `error` is the error of the
+  /// pixel before.
   private mutating func longest(
-    at place: Int, _ carry: PerceivedColor, _ pixels: inout Pixels
-  ) -> (code: Int32, length: Int, carry: PerceivedColor) {
+    at place: Int, _ error: PerceivedColor, _ pixels: inout Pixels
+  ) -> (code: Int32, length: Int) {
     front.removeAll(keepingCapacity: true)
     pixels.load(place)
-    for symbol in 0...words.count {
-      extend(Node(code: -1, cost: 0, carry: carry), to: Int32(symbol), UInt16(symbol), pixels)
+    for symbol in 0..<symbolCount {
+      extend(
+        Node(code: -1, cost: 0, error: error), to: Int32(symbol), UInt16(symbol), pixels, place)
     }
     swap(&front, &grown)
     grown.removeAll(keepingCapacity: true)
@@ -215,7 +256,7 @@ package struct LossyMatcher: Sendable {
       for node in front {
         var child = children[Int(node.code)]
         while child >= 0 {
-          extend(node, to: child, symbols[Int(child)], pixels)
+          extend(node, to: child, symbols[Int(child)], pixels, place)
           child = siblings[Int(child)]
         }
       }
@@ -223,34 +264,60 @@ package struct LossyMatcher: Sendable {
       grown.removeAll(keepingCapacity: true)
     }
     guard let best else { preconditionFailure("a pixel has its own colour") }
-    return (best.node.code, best.length, best.node.carry)
+    return (best.node.code, best.length)
   }
 
-  /// Extends `node` by a symbol if the symbol's colour is close enough to the loaded pixel.
+  /// Extends `node` by a symbol if the symbol's colour is close enough to the loaded pixel. `start` is the place of the
+  /// phrase's first pixel.
   @inline(__always)
-  private mutating func extend(_ node: Node, to code: Int32, _ symbol: UInt16, _ pixels: Pixels) {
+  private mutating func extend(
+    _ node: Node, to code: Int32, _ symbol: UInt16, _ pixels: Pixels, _ start: Int
+  ) {
     let isKept = Int(symbol) == words.count
-    guard isKept ? pixels.canStay : !pixels.isClear else { return }
-    if pixels.isClear {
-      push(Node(code: code, cost: node.cost, carry: .none))
+    if stays(pixels) {
+      // The pixel may be drawn all the same, but in the colour that is shown.
+      guard isKept || !pixels.isClear && words[Int(symbol)] == pixels.under else { return }
+      push(Node(code: code, cost: node.cost, error: .none))
       return
     }
-    let color = isKept ? pixels.below : colors[Int(symbol)]
+    if isKept { return }
+    let color = colors[Int(symbol)]
     guard color.squareDistance(to: pixels.color) <= square else { return }
-    var wanted = pixels.color
-    if !pixels.beginsRow {
-      wanted.luma &+= node.carry.luma
-      wanted.blue &+= node.carry.blue
-      wanted.red &+= node.carry.red
-    }
-    // Each component of the carry is below three tolerances, so the error is below 2^31 after the division.
-    let error = Int64(wanted.squareDistance(to: color)) &* Int64(Self.errorCost) / Int64(square)
+    let wanted = Self.wanted(pixels, node.error, errorAbove(pixels, start))
+    // Each component of an error is at most four tolerances, so the cost is below 2^12.
+    let cost = Int64(wanted.squareDistance(to: color)) &* Int64(Self.errorCost) / Int64(square)
     push(
       Node(
-        code: code, cost: node.cost &+ Int32(truncatingIfNeeded: error),
-        carry: PerceivedColor(
-          luma: (wanted.luma &- color.luma) &* 3 / 4, blue: (wanted.blue &- color.blue) &* 3 / 4,
-          red: (wanted.red &- color.red) &* 3 / 4)))
+        code: code, cost: node.cost &+ Int32(truncatingIfNeeded: cost), error: wanted.minus(color)))
+  }
+
+  /// Returns whether the loaded pixel stays as it is shown. If all pixels have to be drawn, none is known to stay.
+  @inline(__always)
+  private func stays(_ pixels: Pixels) -> Bool {
+    pixels.canStay && symbolCount > words.count
+  }
+
+  /// Returns the error of the pixel above the loaded one, or none if it is not known yet because both are in the phrase
+  /// that starts at `start`.
+  @inline(__always)
+  private func errorAbove(_ pixels: Pixels, _ start: Int) -> PerceivedColor {
+    guard pixels.place &- pixels.rect.width < start else { return .none }
+    // The two rows are exchanged once the first pixel of a row is drawn.
+    let isAbove = pixels.y &* pixels.rect.width < start
+    return isAbove ? errorsAbove[pixels.x] : errors[pixels.x]
+  }
+
+  /// Returns the colour of the loaded pixel, changed by the errors of the pixels to the left and above.
+  @inline(__always)
+  private static func wanted(
+    _ pixels: Pixels, _ left: PerceivedColor, _ above: PerceivedColor
+  ) -> PerceivedColor {
+    let right = pixels.takesLeft ? carried.right : 0
+    let down = pixels.takesAbove ? carried.down : 0
+    return PerceivedColor(
+      luma: pixels.color.luma &+ (left.luma &* right &+ above.luma &* down) / 16,
+      blue: pixels.color.blue &+ (left.blue &* right &+ above.blue &* down) / 16,
+      red: pixels.color.red &+ (left.red &* right &+ above.red &* down) / 16)
   }
 
   /// Adds `node` to ``grown``, which keeps only the nodes with the lowest cost.
@@ -272,11 +339,18 @@ package struct LossyMatcher: Sendable {
     let rect: PixelRect
     let square: Int32
     let count: Int
+    /// The number of the loaded pixel in reading order, and its position in the rectangle.
+    private(set) var place = 0
+    private(set) var x = 0
+    private(set) var y = 0
     private(set) var color = PerceivedColor.none
-    private(set) var below = PerceivedColor.none
     private(set) var isClear = false
     private(set) var canStay = false
-    private(set) var beginsRow = true
+    /// The shown colour of a pixel that can stay.
+    private(set) var under: UInt32 = 0
+    /// Whether the errors of the pixels to the left and above are carried to this pixel: those of another true colour.
+    private(set) var takesLeft = false
+    private(set) var takesAbove = false
 
     init(truth: Bitmap, shown: Bitmap?, rect: PixelRect, square: Int32) {
       (self.truth, self.shown, self.rect, self.square) = (truth, shown, rect, square)
@@ -285,21 +359,24 @@ package struct LossyMatcher: Sendable {
 
     @inline(__always)
     mutating func load(_ place: Int) {
-      let (x, y) = (rect.x &+ place % rect.width, rect.y &+ place / rect.width)
-      beginsRow = x == rect.x
-      let word = truth.row(y).load(UInt32.self, at: x &* 4)
+      self.place = place
+      (y, x) = place.quotientAndRemainder(dividingBy: rect.width)
+      let (column, line) = (rect.x &+ x, rect.y &+ y)
+      let word = truth.row(line).load(UInt32.self, at: column &* 4)
       isClear = word &>> 24 == 0
       if isClear {
         canStay = true
         return
       }
       color = PerceivedColor(word: word)
+      takesLeft =
+        x > 0 && truth.row(line).load(UInt32.self, at: (column &- 1) &* 4) != word
+      takesAbove = y > 0 && truth.row(line &- 1).load(UInt32.self, at: column &* 4) != word
       canStay = false
       guard let shown else { return }
-      let under = shown.row(y).load(UInt32.self, at: x &* 4)
+      under = shown.row(line).load(UInt32.self, at: column &* 4)
       if under &>> 24 == 255 {
-        below = PerceivedColor(word: under)
-        canStay = below.squareDistance(to: color) <= square
+        canStay = PerceivedColor(word: under).squareDistance(to: color) <= square
       }
     }
 

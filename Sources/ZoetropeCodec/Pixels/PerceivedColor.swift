@@ -30,6 +30,12 @@ package struct PerceivedColor: Sendable, Hashable {
     self.red = red &<< 4 &- luma
   }
 
+  /// Returns the difference of each component to that of `other`.
+  @inline(__always)
+  package func minus(_ other: Self) -> Self {
+    Self(luma: luma &- other.luma, blue: blue &- other.blue, red: red &- other.red)
+  }
+
   /// Returns six times the square of the distance to `other`. The result is below 2^29.
   @inline(__always)
   package func squareDistance(to other: Self) -> Int32 {
