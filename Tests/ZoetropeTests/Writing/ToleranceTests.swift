@@ -313,6 +313,41 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `a still picture of 256 colours takes fewer bytes with a tolerance`() throws {
+    var random: UInt64 = 5
+    let picture = Pictures.make(128, 128) { x, y in
+      random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      let grey = (x + y + Int(random >> 61)) & 0xff
+      return RGBA(red: UInt8(grey), green: UInt8(grey), blue: UInt8(grey))
+    }
+    let sizes = try [0, 8, 24, 80].map {
+      try Self.write([picture], AnimationWriterOptions(format: .gif, tolerance: $0)).count
+    }
+    #expect(sizes == sizes.sorted(by: >) && Set(sizes).count == 4, "\(sizes)")
+  }
+
+  /// A gradient at rest, with a few pixels that change in every picture.
+  @Test(arguments: [40, 120])
+  func `an area at rest is not drawn again, although its colours differ from the original`(
+    tolerance: Int
+  ) throws {
+    let film = (0..<6).map { time in
+      Pictures.make(96, 64) { x, y in
+        if (x + 5 * y) % 97 == time { return RGBA(red: 250, green: 10, blue: 10) }
+        return RGBA(red: UInt8((x + y) & ~15), green: UInt8(x * 2 & ~31), blue: UInt8(y * 3 & ~31))
+      }
+    }
+    let shown = try Self.pictures(
+      try Self.write(film, AnimationWriterOptions(format: .gif, tolerance: tolerance)))
+    try #require(shown.count == film.count)
+    for y in 0..<64 {
+      for x in 0..<96 where (x + 5 * y) % 97 >= 6 {
+        let words = Set(shown.map { $0.row(y).load(UInt32.self, at: x * 4) })
+        #expect(words.count == 1, "pixel \(x), \(y)")
+      }
+    }
+  }
+
   @Test func `a tolerance outside its range is refused`() throws {
     for tolerance in [-1, 201, .max, .min] {
       #expect(throws: AnimatedImageError.self) {
