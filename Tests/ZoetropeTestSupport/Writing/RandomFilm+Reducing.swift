@@ -101,10 +101,12 @@ extension RandomFilm {
   private func edited(
     _ source: AnimatedImage, _ edits: [AnimationEdit]
   ) throws(AnimatedImageError) -> AnimatedImage {
-    if edits.isEmpty { return source }
     let settings = EditOptions(
       delayPolicy: .exact, timing: .exact, format: .apng, parallelism: 1)
-    return try AnimatedImage(bytes: Self.write(source, edits, settings))
+    // Alpha that rounds to 0 in 8 bits is partly transparent, too.
+    return try AnimatedImage(
+      bytes: Self.write(source, edits, settings),
+      options: DecodingOptions(keeps16Bit: true, parallelism: 1))
   }
 
   private static func pictures(_ image: AnimatedImage) throws(AnimatedImageError) -> [[UInt64]] {
