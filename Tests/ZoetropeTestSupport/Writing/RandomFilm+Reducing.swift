@@ -82,13 +82,16 @@ extension RandomFilm {
       let colors = Set(settings.format == .apng ? shown.flatMap(\.self) : first)
       if colors.count > limit { problems.append("\(colors.count) colours instead of \(limit)") }
     }
-    guard let source, source.frames.count == shown.count else { return problems }
+    // Samples of 16 bits may change where those of 8 bits do not.
+    guard let source, source.frames.count == shown.count, source.header.bitDepth < 16 else {
+      return problems
+    }
     let wanted = try Self.pictures(try edited(source, edits))
     guard wanted.count == shown.count else { return problems }
     for place in shown.indices.dropFirst() {
-      // If pixels become transparent, a frame may have to draw unchanged pixels again, and has 255 colours for them.
+      // If pixels become transparent, a frame may have to draw unchanged pixels again, with 255 colours for all.
       let vanish = zip(shown[place - 1], shown[place]).contains { $0 >> 48 > 0 && $1 >> 48 == 0 }
-      if vanish, Set(shown[place - 1]).count > 255 { continue }
+      if vanish, Set(shown[place - 1]).union(wanted[place]).count > 255 { continue }
       let flickers = shown[place].indices.contains {
         wanted[place][$0] == wanted[place - 1][$0] && shown[place][$0] != shown[place - 1][$0]
       }
@@ -101,12 +104,10 @@ extension RandomFilm {
   private func edited(
     _ source: AnimatedImage, _ edits: [AnimationEdit]
   ) throws(AnimatedImageError) -> AnimatedImage {
+    if edits.isEmpty { return source }
     let settings = EditOptions(
       delayPolicy: .exact, timing: .exact, format: .apng, parallelism: 1)
-    // Alpha that rounds to 0 in 8 bits is partly transparent, too.
-    return try AnimatedImage(
-      bytes: Self.write(source, edits, settings),
-      options: DecodingOptions(keeps16Bit: true, parallelism: 1))
+    return try AnimatedImage(bytes: Self.write(source, edits, settings))
   }
 
   private static func pictures(_ image: AnimatedImage) throws(AnimatedImageError) -> [[UInt64]] {
