@@ -5,7 +5,8 @@ extension RandomFilm {
   /// if there are none.
   ///
   /// Both decoders must show the same pictures, for as long as the film shows its own. A pixel that does not change in
-  /// the film does not change, no limit is exceeded, and the number of threads makes no difference.
+  /// the film does not change either, unless there is a tolerance. No limit is exceeded, and the number of threads makes
+  /// no difference.
   package func problemsOfReducing(below: (Int) -> Int) throws(AnimatedImageError) -> [String] {
     guard let file = try fittingFile() else { return [] }
     let image = try AnimatedImage(bytes: file, options: DecodingOptions(parallelism: 1))
@@ -27,6 +28,7 @@ extension RandomFilm {
       colors: limit.map { .limited(to: $0) } ?? .automatic,
       dithering: Dithering.all[below(Dithering.all.count)],
       transparency: below(2) == 0 ? .threshold() : .matte(RGBA(red: 9, green: 99, blue: 199)),
+      tolerance: below(3) == 0 ? below(201) : 0,
       effort: [.fast, .balanced, .small][below(3)], parallelism: 1)
     let bytes = try Self.write(image, edits, settings)
     var problems = try problems(of: bytes, image, edits, settings, colors: limit)
@@ -82,10 +84,10 @@ extension RandomFilm {
       let colors = Set(settings.format == .apng ? shown.flatMap(\.self) : first)
       if colors.count > limit { problems.append("\(colors.count) colours instead of \(limit)") }
     }
-    // Samples of 16 bits may change where those of 8 bits do not.
-    guard let source, source.frames.count == shown.count, source.header.bitDepth < 16 else {
-      return problems
-    }
+    // Samples of 16 bits may change where those of 8 bits do not. With a tolerance, pixels may change within it.
+    guard let source, source.frames.count == shown.count, source.header.bitDepth < 16,
+      settings.tolerance == 0
+    else { return problems }
     let wanted = try Self.pictures(try edited(source, edits))
     guard wanted.count == shown.count else { return problems }
     for place in shown.indices.dropFirst() {
