@@ -200,7 +200,7 @@ public final class AnimationWriter: Sendable {
       canvasSize: size, isDeep: isDeep, playCount: options.playCount, metadata: options.metadata,
       effort: options.effort, survey: survey, hasPoster: options.poster != nil)
     request.storesRGBA = options.storesRGBA
-    // A still picture needs no delay. Some readers get animations wrong in which only some frames have one.
+    // A still picture needs no control block. Some readers need one before each frame of an animation.
     request.omitsEmptyControls = options.frameCount == 1
     var reducer: ColorReducer?
     if let reduction = options.reduction, survey?.fits(reduction) != true {
