@@ -1,10 +1,8 @@
 /* Rewriting within a limit on bytes. */
 #include "writer_test.h"
 
-#include <pthread.h>
-
 /* Pictures with gradients and grain, which take more bytes the more exact they are. */
-static zoetrope_animation *make_film(int32_t format, int frames, int32_t tolerance, int64_t *byte_count) {
+static zoetrope_bytes *write_film(int32_t format, int frames, int32_t tolerance) {
   enum { SIDE = 96 };
   zoetrope_writer *writer;
   zoetrope_writer_options options = {.size = sizeof options, .format = format, .tolerance = tolerance};
@@ -27,9 +25,14 @@ static zoetrope_animation *make_film(int32_t format, int frames, int32_t toleran
   CHECK(zoetrope_writer_finish(writer, &written, NULL) == ZOETROPE_OK);
   CHECK(written.width == SIDE && written.height == SIDE && written.tolerance == tolerance);
   zoetrope_writer_free(writer);
-  if (byte_count) *byte_count = written.byte_count;
-  zoetrope_animation *animation = open_bytes(written.bytes, false);
-  zoetrope_bytes_free(written.bytes);
+  return written.bytes;
+}
+
+static zoetrope_animation *make_film(int32_t format, int frames, int32_t tolerance, int64_t *byte_count) {
+  zoetrope_bytes *film = write_film(format, frames, tolerance);
+  if (byte_count) *byte_count = (int64_t)zoetrope_bytes_count(film);
+  zoetrope_animation *animation = open_bytes(film, false);
+  zoetrope_bytes_free(film);
   return animation;
 }
 
@@ -155,25 +158,45 @@ void test_budgets(void) {
   zoetrope_close(animation);
 }
 
-static void *cancel_later(void *context) {
-  usleep(20000);
-  zoetrope_cancel(context);
-  return NULL;
+typedef struct {
+  uint8_t *bytes;
+  zoetrope_animation *animation;
+  int reads, cancelled_at; /* 0: never */
+} film;
+
+static int64_t read_film(void *context, int64_t offset, void *buffer, size_t count) {
+  film *mine = context;
+  if (++mine->reads == mine->cancelled_at) zoetrope_cancel(mine->animation);
+  memcpy(buffer, mine->bytes + offset, count);
+  return (int64_t)count;
 }
 
 /* The search encodes many files: it ends within one of them, and the file is discarded. */
 void test_cancelling_a_budget(void) {
-  zoetrope_animation *animation = make_film(ZOETROPE_GIF, 40, 0, NULL);
-  record *mine = calloc(1, sizeof *mine);
-  zoetrope_destination destination = {.size = sizeof destination, .context = mine, .write = take, .end = end};
+  zoetrope_bytes *written = write_film(ZOETROPE_GIF, 40, 0);
+  size_t count = zoetrope_bytes_count(written);
+  film shared = {.bytes = malloc(count)};
+  CHECK(zoetrope_bytes_copy(written, shared.bytes, count) == count);
+  zoetrope_bytes_free(written);
+  zoetrope_reader reader = {.size = sizeof reader, .context = &shared, .byte_count = (int64_t)count,
+                            .read = read_film};
   zoetrope_writer_options options = {.size = sizeof options, .max_bytes = 30000, .effort = ZOETROPE_EFFORT_SMALL};
-  pthread_t thread;
-  pthread_create(&thread, NULL, cancel_later, animation);
-  zoetrope_error error;
-  CHECK(zoetrope_rewrite(animation, NULL, 0, sizeof(zoetrope_edit), &options, &destination, NULL, &error) ==
-        ZOETROPE_CANCELLED);
-  pthread_join(thread, NULL);
-  CHECK(mine->ends <= 1 && mine->complete == 0);
-  free(mine);
-  zoetrope_close(animation);
+  int reads = 0;
+  /* Not cancelled, then at the first read, in the middle, and at the last. */
+  for (int quarter = 0; quarter < 5; quarter++) {
+    CHECK(zoetrope_open_reader(&reader, NULL, &shared.animation, NULL) == ZOETROPE_OK);
+    shared.reads = 0;
+    shared.cancelled_at = quarter ? 1 + (reads - 1) * (quarter - 1) / 3 : 0;
+    record *mine = calloc(1, sizeof *mine);
+    zoetrope_destination destination = {.size = sizeof destination, .context = mine, .write = take, .end = end};
+    zoetrope_status status = zoetrope_rewrite(shared.animation, NULL, 0, sizeof(zoetrope_edit), &options,
+                                              &destination, NULL, NULL);
+    CHECK(status == (quarter ? ZOETROPE_CANCELLED : ZOETROPE_OK));
+    CHECK(mine->ends <= 1 && mine->complete == !quarter && (quarter || mine->count <= 30000));
+    free(mine);
+    zoetrope_close(shared.animation);
+    if (!quarter) reads = shared.reads;
+  }
+  CHECK(reads > 0);
+  free(shared.bytes);
 }
