@@ -8,7 +8,8 @@ public struct WrittenAnimation: Sendable, Hashable {
   public let mergedCount: Int
   /// The number of frames whose compressed pixels were copied from the source. It is 0 unless an animation was edited.
   public let copiedCount: Int
-  /// The number of frames whose colours were reduced to a palette.
+  /// The number of frames whose colours were reduced to a palette. Frames that were copied after such a frame, and show
+  /// its reduced colours until they draw over them, do not count.
   public let reducedCount: Int
   /// The maximum number of colours in a palette, if it was limited and the colours of any frame were reduced; otherwise
   /// nil. For a GIF that was scaled down, it may be less than 256; see ``EditOptions/colors``.

@@ -77,6 +77,19 @@ package struct ColorReducer: Sendable {
     return try draw(picture, from: nil, on: nil, PixelRect(picture.size), &mapper).0
   }
 
+  /// Returns `picture` as a frame of its own: the pixels in `area` that differ from `canvas` are drawn in the colours
+  /// of a new palette, which leaves one entry for unchanged pixels. The pictures before and after it play no part.
+  ///
+  /// - Parameters:
+  ///   - picture: A picture without partly transparent pixels, which equals `canvas` outside `area`.
+  ///   - canvas: The canvas on which the frame is drawn.
+  package func frame(
+    _ picture: Bitmap, over canvas: Bitmap, in area: PixelRect
+  ) throws(AnimatedImageError) -> Bitmap {
+    var mapper = try palette(for: picture, from: canvas, in: area)
+    return try draw(picture, from: canvas, on: canvas, area, &mapper).0
+  }
+
   /// Returns the picture to write for `picture`, which must have been flattened.
   ///
   /// - Parameters:

@@ -235,7 +235,8 @@ private struct BudgetFitting {
         // It is no longer known which frames are copies, so the number of copies is left out.
         written = WrittenAnimation(
           byteCount: bytes.count, frameCount: written.frameCount, mergedCount: written.mergedCount,
-          hasExactDelays: written.hasExactDelays, damage: written.damage)
+          reducedCount: written.reducedCount, hasExactDelays: written.hasExactDelays,
+          damage: written.damage)
       }
     }
     return (

@@ -36,7 +36,8 @@ extension EditPlan {
     do throws(AnimatedImageError) {
       try self.init(copying: image, timeline, options, isCancelled)
     } catch {
-      // The error means that a frame at a cut has too many colours for the file's pixel format.
+      // The error means that new frames have too many colours for the file's pixel format, and that too few frames
+      // could be copied if only their colours were reduced.
       guard error.code == .unwritable, error.frameIndex != nil, options.colors != .exact else {
         throw error
       }
@@ -99,6 +100,7 @@ extension EditPlan {
     header = image.header
     structure = .rewritten(rewriting)
     effort = options.effort
+    dithering = options.dithering
     crop = timeline.canvas
     steps = rewriting.steps
     seam = nil
@@ -129,10 +131,12 @@ extension EditPlan {
     }
     structure = .copied(copying)
     let crop = timeline.canvas
-    let (steps, seam, header) = try copying.steps(for: delays.kept, pictures, crop: crop)
+    let (steps, seam, header) = try copying.steps(
+      for: delays.kept, pictures, crop: crop, mayReduce: options.colors != .exact)
     self.header = header
     self.image = image
     effort = options.effort
+    dithering = options.dithering
     format = image.format
     self.crop = crop
     self.steps = steps
@@ -183,7 +187,8 @@ extension EditPlan {
           step.delay == source.delay && (!areNumbered || isPrefix)
           ? .copied(source.byteRange) : .patched(source.byteRange)
       }
-      return Frame(source: step.source, delay: step.delay, action: action)
+      return Frame(
+        source: step.source, delay: step.delay, action: action, reducesColors: step.reducesColors)
     }
   }
 }

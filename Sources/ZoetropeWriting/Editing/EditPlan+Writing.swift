@@ -38,7 +38,8 @@ extension EditPlan {
     try sink.finish()
     return WrittenAnimation(
       byteCount: byteCount, frameCount: steps.count, mergedCount: mergedCount,
-      copiedCount: copiedCount, hasExactDelays: hasExactDelays, damage: damage)
+      copiedCount: copiedCount, reducedCount: reducedCount, hasExactDelays: hasExactDelays,
+      damage: damage)
   }
 
   private func write(

@@ -8,6 +8,8 @@ public struct EditPlan: Sendable {
     public let delay: FrameDelay
     /// How the frame is written.
     public let action: Action
+    /// Whether this is a new frame among copied ones that has more colours than the format can hold.
+    package let reducesColors: Bool
   }
 
   /// How a frame is written.
@@ -80,6 +82,8 @@ public struct EditPlan: Sendable {
   private(set) var attemptCount = 0
   /// How much time to spend on compressing new frames.
   package let effort: EncodingEffort
+  /// How the colours of new frames are drawn if they have to be reduced.
+  let dithering: Dithering
   /// The header of the source. The header of a PNG is adapted to the size and the colours of the output.
   package let header: ImageHeader
 
@@ -131,8 +135,11 @@ public struct EditPlan: Sendable {
   }
 
   /// Whether the colours of some frames are reduced because the format cannot hold them. Always true if samples of 16
-  /// bits are stored in 8.
-  public var reducesColors: Bool { rewriting?.findings.reducesColors ?? false }
+  /// bits are stored in 8. Frames that are copied after such a frame show its reduced colours until they draw over
+  /// them.
+  public var reducesColors: Bool { rewriting?.findings.reducesColors ?? (reducedCount > 0) }
+  /// The number of new frames among copied ones whose colours are reduced. 0 if all pictures are encoded again.
+  package var reducedCount: Int { steps.count { $0.reducesColors } }
   /// Whether the plan allows pixels to take similar colours.
   package var isLossy: Bool { (rewriting?.options.tolerance ?? 0) > 0 }
   /// Of all pixels in the changed rectangles, the share that are partly transparent and become opaque or fully
@@ -146,6 +153,8 @@ public struct EditPlan: Sendable {
     /// How the frame is encoded, or nil if it is copied.
     var drawing: Drawing?
     var reason = Reason.canvas
+    /// Whether the frame is encoded in fewer colours than its picture has.
+    var reducesColors = false
   }
 
   /// The rectangle and the disposal of a frame to be encoded.
@@ -198,7 +207,8 @@ extension EditPlan.Frame {
     switch action {
     case .copied: "copied"
     case .patched: "pixels copied"
-    case .encoded(_, let reason): "encoded, since \(reason)"
+    case .encoded(_, let reason):
+      "encoded\(reducesColors ? " in fewer colours" : ""), since \(reason)"
     }
   }
 }

@@ -5,6 +5,11 @@
 /// is the one for which the next frame was made. If no disposal achieves this, the next frame is encoded as well, as a
 /// difference. In most files, a cut therefore costs one encoded frame. A plan that shows all frames in order copies
 /// them without decoding a pixel.
+///
+/// Canvases and pictures are those of the source, even after a new frame whose colours are reduced. Each pixel that is
+/// shown then has its colour in the source, or the colour to which that one was reduced when the pixel was last drawn.
+/// The exception is a pixel that a second reduced frame does not draw because its reduced colour is that of the canvas
+/// in the source: it keeps the colour to which the first reduced frame changed that of the canvas.
 struct EditPlanner {
   private let pictures: SourcePictures
   private let image: AnimatedImage
@@ -35,10 +40,10 @@ struct EditPlanner {
       && image.frames.last?.byteRange.upperBound == image.source.byteCount
   }
 
-  /// A closure that checks whether the part of `picture` in `rect` can be encoded as a frame over `canvas`. `source` is
-  /// the index of the source's frame that shows `picture`.
+  /// A closure that checks whether the part of `picture` in `rect` can be encoded as a frame over `canvas`, and returns
+  /// whether its colours have to be reduced for that. `source` is the index of the source's frame that shows `picture`.
   typealias Check = (_ picture: Bitmap, _ canvas: Bitmap, _ rect: PixelRect, _ source: Int)
-    throws(AnimatedImageError) -> Void
+    throws(AnimatedImageError) -> Bool
 
   /// Returns the steps that produce `frames`. Also returns the picture of the first frame that has to be encoded, if
   /// any, and the canvas below it.
@@ -61,7 +66,7 @@ struct EditPlanner {
         let below = try canvas.bitmap()
         let drawing = try drawing(
           of: picture, over: below, source: kept.frame, next: next, isFirst: place == 0)
-        try check(picture, below, drawing.rect, kept.frame)
+        step.reducesColors = try check(picture, below, drawing.rect, kept.frame)
         if seam == nil { seam = EditPlan.Seam(place: place, picture: picture, below: below) }
         step.drawing = drawing
         try canvas.advance(past: drawing, showing: picture, over: below)

@@ -10,9 +10,10 @@ protocol FrameCopying: Sendable {
   func mayShowCanvas(through frame: FrameControl) -> Bool
   /// Returns the steps that show `frames`, cropped to `crop`, the seam, and the header of the output.
   ///
-  /// - Throws: `unwritable` if the format cannot store the output; the errors of decoding; `cancelled`.
+  /// - Parameter mayReduce: Whether the colours of new frames may be reduced so that other frames can be copied.
+  /// - Throws: `unwritable` if the format cannot store the output in this way; the errors of decoding; `cancelled`.
   func steps(
-    for frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect
+    for frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect, mayReduce: Bool
   ) throws(AnimatedImageError) -> PlannedSteps
   /// Creates the writer of a file that is written as `plan` says.
   func makeWriter(_ plan: EditPlan, _ isCancelled: @escaping @Sendable () -> Bool)
@@ -41,7 +42,7 @@ protocol EditWriting {
   mutating func copy(
     _ frame: FrameControl, _ step: EditPlan.Step, _ output: inout EditOutput
   ) throws(AnimatedImageError)
-  /// Encodes `picture` as a frame that is drawn over `below`.
+  /// Encodes `picture` as a frame that is drawn over `below`, in fewer colours if `step` says so.
   mutating func encode(
     _ picture: Bitmap, over below: Bitmap, _ drawing: EditPlan.Drawing, _ step: EditPlan.Step,
     _ output: inout EditOutput

@@ -4,6 +4,8 @@ struct GIFEditWriter: EditWriting {
   private let plan: EditPlan
   private let map: GIFStructureMap
   private let compressor: GIFFrameCompressor
+  /// Reduces the colours of new frames that have too many.
+  private let reducer: ColorReducer
   private let isCancelled: @Sendable () -> Bool
   /// The ranges of the extensions before each frame. An element is emptied once its extensions are written.
   private var extras: [[Range<Int>]]
@@ -13,6 +15,8 @@ struct GIFEditWriter: EditWriting {
     self.map = map
     self.isCancelled = isCancelled
     compressor = GIFFrameCompressor(globalTable: plan.header.palette, effort: plan.effort)
+    reducer = ColorReducer(
+      ColorReduction(dithering: plan.dithering), isCancelled: isCancelled)
     extras = map.extras
   }
 
@@ -57,7 +61,9 @@ struct GIFEditWriter: EditWriting {
     _ output: inout EditOutput
   ) throws(AnimatedImageError) {
     try writeExtras(before: step.source, &output)
-    var work = FrameWork(picture: picture, base: below, rect: drawing.rect)
+    var shown = picture
+    if step.reducesColors { shown = try reducer.frame(picture, over: below, in: drawing.rect) }
+    var work = FrameWork(picture: shown, base: below, rect: drawing.rect)
     work.isCleared = drawing.disposal == .background
     let coded = try compressor.encode(work, isCancelled: isCancelled)
     try output.append(

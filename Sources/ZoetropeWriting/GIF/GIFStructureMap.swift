@@ -65,13 +65,18 @@ struct GIFStructureMap: Sendable {
 }
 
 extension GIFStructureMap: FrameCopying {
+  /// The greatest number of new frames whose colours are reduced while other frames are copied. A cut has one such
+  /// frame, or a few where frames are cleared. More of them mean that frames are reversed or thinned out, and palettes
+  /// that all frames share suit them better.
+  private static let reducedLimit = 16
+
   var numbersFrames: Bool { false }
   var firstFrame: FirstFrameCover { .inside }
 
   func mayShowCanvas(through frame: FrameControl) -> Bool { frame.transparentIndex != nil }
 
   func steps(
-    for frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect
+    for frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect, mayReduce: Bool
   ) throws(AnimatedImageError) -> PlannedSteps {
     guard max(crop.width, crop.height) <= 0xffff else {
       throw AnimatedImageError(
@@ -81,13 +86,22 @@ extension GIFStructureMap: FrameCopying {
     let encoder = GIFFrameEncoder(globalTable: header.palette)
     let isCropped = crop != PixelRect(header.canvasSize)
     let planner = EditPlanner(pictures, self, crop: crop, encodesAll: isCropped ? .crop : nil)
+    // The frames of the source whose new frames have too many colours.
+    var reduced: [Int] = []
     let (steps, seam) = try planner.steps(for: frames) {
       (picture, below, rect, source) throws(AnimatedImageError) in
       let count = try encoder.colorCount(
         of: picture, over: below, in: rect, isCancelled: pictures.isCancelled)
-      guard count != nil else {
-        throw GIFFrameEncoder.tooManyColors.inFrame(source)
+      guard count == nil else { return false }
+      reduced.append(source)
+      guard mayReduce, !isCropped, reduced.count <= Self.reducedLimit else {
+        throw GIFFrameEncoder.tooManyColors.inFrame(reduced[0])
       }
+      return true
+    }
+    // If hardly any frame is copied, a palette for each new frame saves little, and shared palettes flicker less.
+    if let first = reduced.first, reduced.count > steps.count(where: { $0.drawing == nil }) {
+      throw GIFFrameEncoder.tooManyColors.inFrame(first)
     }
     return (steps, seam, header)
   }

@@ -75,7 +75,7 @@ extension PNGStructureMap: FrameCopying {
   /// New frames are stored in the file's pixel format. If that is not possible even with a longer palette, all frames
   /// are encoded again as RGBA.
   func steps(
-    for frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect
+    for frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect, mayReduce: Bool
   ) throws(AnimatedImageError) -> PlannedSteps {
     let image = pictures.image
     let encoder = PNGFormEncoder(image.header)
@@ -99,6 +99,7 @@ extension PNGStructureMap: FrameCopying {
     let planner = EditPlanner(pictures, self, crop: crop, encodesAll: isCropped ? .crop : nil)
     let (steps, seam) = try planner.steps(for: frames) { (picture, _, rect, _) in
       if fits { note(encoder.fit(picture, in: rect)) }
+      return false
     }
     if fits, !missing.isEmpty {
       // With a longer palette, the static image is compressed again, and damaged pixels of copied frames, whose indices
@@ -120,7 +121,7 @@ extension PNGStructureMap: FrameCopying {
     header.transparency = []
     header.isInterlaced = false
     let other = EditPlanner(pictures, self, crop: crop, encodesAll: .form)
-    let encoded = try other.steps(for: frames) { (_, _, _, _) in }
+    let encoded = try other.steps(for: frames) { (_, _, _, _) in false }
     return (encoded.steps, encoded.seam, header)
   }
 
