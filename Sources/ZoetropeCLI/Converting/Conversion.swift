@@ -17,6 +17,8 @@ struct Conversion {
 
   var size: PixelSize { plan.canvasSize }
   var playCount: PlayCount { plan.playCount }
+  /// The number of frames whose colours are reduced. Nil if all frames are encoded and this is known only afterwards.
+  var reducedCount: Int? { plan.rewriting == nil ? plan.reducedCount : nil }
 
   /// Plans the conversion of `image`. Decodes some or all frames if the plan depends on them.
   ///
@@ -61,6 +63,7 @@ struct Conversion {
     if droppedCount > 0 { departures.append(.frames(droppedCount)) }
     if let rate = budgeted?.settings.rate { departures.append(.rate(rate)) }
     guard let rewriting = plan.rewriting else {
+      if plan.reducedCount > 0 { departures.append(.newColors(plan.reducedCount)) }
       if budgeted?.losesMetadata == true { departures.append(.metadata) }
       damage = plan.damage
       return
@@ -112,6 +115,8 @@ struct ConversionStep: Hashable {
   var rect: PixelRect?
   /// The reason why the frame is compressed anew. Nil if it is copied, or if all frames are compressed anew.
   var reason: String?
+  /// Whether the frame is new among copied ones, and is compressed in fewer colours than its picture has.
+  var reducesColors = false
 
   init(source: Int, delay: FrameDelay, action: Action, rect: PixelRect?, reason: String?) {
     (self.source, self.delay, self.action) = (source, delay, action)
@@ -131,6 +136,7 @@ struct ConversionStep: Hashable {
       self.init(
         source: frame.source, delay: frame.delay, action: .encoded, rect: isKnown ? rect : nil,
         reason: reason.description)
+      reducesColors = frame.reducesColors
     }
   }
 
@@ -139,7 +145,7 @@ struct ConversionStep: Hashable {
     switch action {
     case .copied: "copied"
     case .patched: "pixels copied"
-    case .encoded: "encoded, since \(reason ?? "")"
+    case .encoded: "encoded\(reducesColors ? " in fewer colours" : ""), since \(reason ?? "")"
     }
   }
 
@@ -183,6 +189,9 @@ enum Departure: Hashable {
   case metadata
   /// Colours are reduced to those of a palette, which has at most this number of them if the number was limited.
   case colors(Int?)
+  /// The colours of this number of new frames are reduced, and the copied frames after them show these colours until
+  /// they draw over them.
+  case newColors(Int)
   /// Partly transparent pixels, which are this share of all pixels, are blended with a matte, or become opaque or fully
   /// transparent.
   case transparency(Double, isMatte: Bool)
@@ -209,6 +218,9 @@ enum Departure: Hashable {
     case .metadata: "metadata left out"
     case .colors(let count?): "colours reduced to \(count)"
     case .colors(nil): "colours reduced"
+    case .newColors(let count):
+      "colours reduced in \(count) new frame\(count == 1 ? "" : "s") "
+        + "and where copied frames change nothing"
     case .transparency(_, let isMatte):
       "partly transparent pixels "
         + (isMatte ? "blended with the matte" : "made opaque or transparent")
@@ -230,7 +242,7 @@ enum Departure: Hashable {
     case .dropped: .dropped
     case .staticImage: .staticImage
     case .metadata: .metadata
-    case .colors: .colors
+    case .colors, .newColors: .colors
     case .transparency: .transparency
     }
   }

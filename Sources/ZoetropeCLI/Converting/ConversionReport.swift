@@ -17,6 +17,8 @@ struct ConversionReport {
   let playCount: PlayCount
   let steps: [ConversionStep]
   var departures: [Departure]
+  /// The number of encoded frames whose colours are reduced, or nil if it is not known before they are encoded.
+  var reducedCount: Int?
   var damage: [Damage] = []
   /// The part of the crop rectangle that is on the canvas, or nil if the whole rectangle is on the canvas.
   var clipped: PixelRect?
@@ -110,6 +112,7 @@ struct ConversionReport {
         json.field("copied", count(.copied))
         json.field("patched", count(.patched))
         json.field("encoded", count(.encoded))
+        if let reducedCount { json.field("reduced", reducedCount) }
         json.field("exact", departures.isEmpty)
         json.array("departures") { for item in departures { $0.string(item.code.rawValue) } }
         departures.writeNumbers(to: &json)
@@ -131,6 +134,7 @@ struct ConversionReport {
         json.field("action", step.action.rawValue)
         if let rect = step.rect { json.field("rect", [rect.x, rect.y, rect.width, rect.height]) }
         if let reason = step.reason { json.field("reason", reason) }
+        if step.reducesColors { json.field("reduced", true) }
       }
     }
   }

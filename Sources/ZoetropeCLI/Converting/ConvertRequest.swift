@@ -91,6 +91,7 @@ struct ConvertRequest: Hashable {
       inputByteCount: image.byteCount, size: conversion.size, playCount: conversion.playCount,
       steps: conversion.steps, departures: conversion.departures, damage: conversion.damage,
       isPlan: isPlan)
+    report.reducedCount = conversion.reducedCount
     report.isEnlarged = conversion.size.area > image.canvasSize.area
     if let crop = self.edits.crop, !PixelRect(image.canvasSize).contains(crop) {
       report.clipped = PixelRect(image.canvasSize).intersection(crop)
@@ -104,6 +105,7 @@ struct ConvertRequest: Hashable {
       }
       guard let written else { return (.success, .readerGone, nil) }
       report.byteCount = written.byteCount
+      report.reducedCount = written.reducedCount
       // The writer may have used fewer colours than planned, so that the output is not larger than the input.
       if written.reducedCount > 0 { report.departures.reduceColors(to: written.colorLimit) }
     }

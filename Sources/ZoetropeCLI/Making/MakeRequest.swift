@@ -108,6 +108,7 @@ struct MakeRequest: Hashable {
     // Nothing is reported if the reader of the output has gone away.
     guard let written else { return .success }
     report.byteCount = written.byteCount
+    report.reducedCount = written.reducedCount
     let losses = report.damage.filter { !$0.kind.isTolerated }
     if !reporting.isQuiet, !reporting.isJSON {
       pictures.warn(of: losses)

@@ -58,6 +58,8 @@ extension OutputSchema {
           .object([SchemaField("plays", .integer.orNull), SchemaField("forever", .boolean)])),
         SchemaField("frame_count", .integer), SchemaField("copied", .integer),
         SchemaField("patched", .integer), SchemaField("encoded", .integer),
+        .optional(
+          "reduced", .integer, "the encoded frames with reduced colours, unless not known yet"),
         SchemaField("exact", .boolean),
         SchemaField("departures", .array(of: .words(Departure.Code.allCases.map(\.rawValue)))),
         .optional("lossy", .integer, "how far colours may differ, from 1 to 200"),
@@ -73,6 +75,7 @@ extension OutputSchema {
                 "delay", .object([SchemaField("num", .integer), SchemaField("den", .integer)])),
               SchemaField("action", .string),
               .optional("rect", .array(of: .integer, count: 4)), .optional("reason", .string),
+              .optional("reduced", .boolean, "whether the colours of a new frame are reduced"),
             ])), "with --plan"),
       ]),
       failed(ConversionReport.schema),

@@ -134,6 +134,40 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `the report of a cut says that the colours of one new frame are reduced`() throws {
+    try withTool { (tool: Tool) throws in
+      var gif = GIFBuilder()
+      gif.signature()
+      gif.screen(width: 20, height: 20)
+      for (place, blue) in [UInt8(0), 90, 180, 0].enumerated() {
+        gif.graphicControl(GIFGraphicControl(delay: 5, disposal: 1))
+        let colors = (0..<200).map { RGBA(red: UInt8($0), green: UInt8(255 - $0), blue: blue) }
+        gif.frame(
+          GIFFrame(
+            rect: PixelRect(x: 0, y: [0, 10, 3, 15][place], width: 20, height: place < 2 ? 10 : 2),
+            indices: (0..<200).prefix(place < 2 ? 200 : 40).map { UInt8($0) },
+            palette: GIFPalette(colors)))
+      }
+      gif.trailer()
+      try tool.write(gif.bytes, to: "in.gif")
+      let cut = ["convert", "in.gif", "-o", "a.gif", "--frames", "1-"]
+      let words = "colours reduced in 1 new frame and where copied frames change nothing\n"
+      let plan = try tool.run(cut + ["--plan"])
+      #expect(plan.text.contains("3 frames: 2 copied, 1 encoded; \(words)"), "\(plan.text)")
+      #expect(plan.text.contains("encoded in fewer colours, since the canvas before it differs\n"))
+      let planned = try JSONLine.one(tool.run(cut + ["--plan", "--json"]).output)
+      #expect(planned["reduced"] == 1 && planned["frames"][0]["reduced"] == true)
+      #expect(planned["frames"][1]["reduced"] == .missing)
+      let written = try JSONLine.one(tool.run(cut + ["--json"]).output)
+      #expect(written["exact"] == false && written["departures"].elements == ["colors"])
+      #expect(written["reduced"] == 1 && written["copied"] == 2 && written["encoded"] == 1)
+      let result = try tool.run(cut + ["--force"])
+      #expect(result.status == 0 && result.text.hasSuffix("; \(words)"), "\(result.text)")
+      let refused = try tool.run(cut + ["--force", "--colors", "exact"])
+      #expect(refused.status == 4 && refused.errors.contains("more than the 256 colours"))
+    }
+  }
+
   @Test func `partly transparent pixels are thresholded with a warning, or blended`() throws {
     try withTool { (tool: Tool) throws in
       let picture = Bitmap(width: 4, height: 1) { x, _ in
