@@ -35,11 +35,12 @@ struct ConvertCommand: ZoetropeSubcommand {
       A GIF frame can have at most 256 colours for the pixels that it changes, and these pixels \
       cannot be partly transparent. If the colours fit, they are kept. If not, they are reduced to \
       palettes that frames share. Light dithering is then added in a pattern that does not move, \
-      so that still areas do not flicker. Pixels with an alpha of 128 or more become opaque, all \
-      others fully transparent; --matte instead blends partly transparent pixels with a colour. \
-      With --colors exact, nothing is written if the format cannot store the result. An APNG keeps \
-      all colours, unless --colors N gives it one palette, whose entries may be partly \
-      transparent.
+      so that still areas do not flicker. If only frames next to a cut have too many colours, the \
+      other frames are still copied, and show the reduced colours where they change nothing. \
+      Pixels with an alpha of 128 or more become opaque, all others fully transparent; --matte \
+      instead blends partly transparent pixels with a colour. With --colors exact, nothing is \
+      written if the format cannot store the result. An APNG keeps all colours, unless --colors N \
+      gives it one palette, whose entries may be partly transparent.
 
       --lossy N lets colours differ where that saves bytes. N is the largest difference, in \
       eighths of a level of grey (there are 256 levels); differences in hue are weighted by how \
