@@ -26,7 +26,7 @@ struct GIFModel: Hashable, Sendable {
 
   /// How the size of the canvas is determined.
   enum Growth: Hashable, Sendable {
-    case never, firstFrame, everyFrame
+    case never, everyFrame
     /// The canvas has the size of the screen, but a side of length 0 extends to the right or bottom edge of the first
     /// frame.
     case emptyScreen

@@ -24,7 +24,6 @@ struct GIFStructure: Hashable, Sendable {
 
   /// The stored size of the logical screen. The canvas may be larger.
   var screen = PixelSize(width: 0, height: 0)
-  var hasGlobalPalette = false
   /// The colour at the background index of the global palette, or 0 if there is no such colour.
   var backgroundColor: UInt32 = 0
   /// Like ``backgroundColor``, but the last colour of the palette if the index lies past the end, and opaque black if
@@ -51,7 +50,6 @@ extension GIFStructure {
     let background = Int(header[11])
     var palette: [UInt32] = []
     if header[10] & 0x80 != 0 {
-      hasGlobalPalette = true
       palette = try Self.palette(&cursor, bits: header[10])
       backgroundColor = palette.indices.contains(background) ? palette[background] : 0
       nearestBackgroundColor = palette.isEmpty ? 0 : palette[min(background, palette.count - 1)]

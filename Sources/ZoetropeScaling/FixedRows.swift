@@ -261,22 +261,6 @@ enum FixedRows {
     mixed.oddHalf = b.highHalf
     return mixed
   }
-
-  @inline(__always)
-  private static func interleaveLow(_ a: SIMD16<UInt8>, _ b: SIMD16<UInt8>) -> SIMD16<UInt8> {
-    var mixed = SIMD16<UInt8>()
-    mixed.evenHalf = a.lowHalf
-    mixed.oddHalf = b.lowHalf
-    return mixed
-  }
-
-  @inline(__always)
-  private static func interleaveHigh(_ a: SIMD16<UInt8>, _ b: SIMD16<UInt8>) -> SIMD16<UInt8> {
-    var mixed = SIMD16<UInt8>()
-    mixed.evenHalf = a.highHalf
-    mixed.oddHalf = b.highHalf
-    return mixed
-  }
 }
 
 /// Classifies each target pixel of a row by whether its source pixels are all opaque, all transparent, or neither.

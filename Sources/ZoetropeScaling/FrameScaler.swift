@@ -11,8 +11,6 @@ public struct FrameScaler: Sendable {
   package let sourceSize: PixelSize
   /// The size of the scaled bitmaps.
   public let size: PixelSize
-  /// The resampling filter.
-  package let filter: ScalingFilter
   /// Whether to resample in linear light instead of sRGB values.
   package let isLinearLight: Bool
   let plan: Plan
@@ -88,7 +86,6 @@ public struct FrameScaler: Sendable {
   ) {
     self.sourceSize = sourceSize
     self.size = size
-    self.filter = filter
     isLinearLight = linearLight && filter != .nearest
     if sourceSize.isEmpty || size.isEmpty {
       plan = .nothing

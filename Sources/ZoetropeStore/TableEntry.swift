@@ -59,7 +59,6 @@ struct TableEntry: Sendable {
   var generation: UInt64 { words[31] }
   var high: UInt64 { words[1] }
   var low: UInt64 { words[2] }
-  var content: ContentIdentity { ContentIdentity(high: words[3], low: words[4]) }
   var pixelHash: UInt64 { words[6] }
   var size: PixelSize {
     PixelSize(width: Int(words[10] & 0xffff_ffff), height: Int(words[10] >> 32))

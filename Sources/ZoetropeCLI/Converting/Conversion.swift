@@ -3,7 +3,6 @@ import ZoetropeProcess
 
 /// The plan for converting one input. It is complete before any byte is written.
 struct Conversion {
-  let image: AnimatedImage
   let format: AnimationFormat
   private let plan: EditPlan
   /// The finished file in memory, if it had to fit a byte limit. Nil otherwise.
@@ -29,7 +28,6 @@ struct Conversion {
     _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions, droppedCount: Int,
     _ reporting: ConversionReporting
   ) throws(AnimatedImageError) {
-    self.image = image
     format = (options.format ?? .default).outputFormat
     let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
     let reporter = reporting.reporter(total: nil, phase: "fit")

@@ -6,8 +6,6 @@ import ZoetropeProcess
 struct DelayArgument: Hashable, Sendable {
   let delay: FrameDelay
 
-  init(delay: FrameDelay) { self.delay = delay }
-
   /// Parses a delay. Returns nil if `text` is not a delay, or if its numerator or denominator exceeds 32 bits. A
   /// decimal number needs a unit unless it is 0, because some tools count in milliseconds and others in seconds.
   init?(_ text: some StringProtocol) {

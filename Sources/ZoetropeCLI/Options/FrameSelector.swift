@@ -132,8 +132,6 @@ struct FrameSelector: Hashable, Sendable {
 
   let items: [Item]
 
-  init(items: [Item]) { self.items = items }
-
   /// Parses a selection. Returns nil if `text` does not follow the grammar.
   init?(_ text: String) {
     var items: [Item] = []

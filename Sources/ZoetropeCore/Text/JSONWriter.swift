@@ -25,11 +25,7 @@ package struct JSONWriter {
     nest(0x7b, 0x7d, body)
   }
 
-  /// Writes an array as the whole JSON value or as an element of another array. `body` writes the elements of the
-  /// array.
-  package mutating func array(_ body: (inout JSONWriter) -> Void) { nest(0x5b, 0x5d, body) }
-
-  /// Writes the field `key` with an array as its value.
+  /// Writes the field `key` with an array as its value. `body` writes the elements of the array.
   package mutating func array(_ key: StaticString, _ body: (inout JSONWriter) -> Void) {
     self.key(key)
     nest(0x5b, 0x5d, body)

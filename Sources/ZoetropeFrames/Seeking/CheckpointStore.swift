@@ -84,8 +84,6 @@ package final class CheckpointStore: Sendable {
   package var trailCapacity: Int { max(limit / canvasCost / 4, 2) }
   /// The number of canvases held.
   package var count: Int { state.withLock { $0.canvases.count } }
-  /// The number of bytes that the canvases take.
-  package var byteCount: Int { state.withLock { $0.canvases.count } * canvasCost }
   /// The largest number of frames that must be drawn to show a requested frame, counted from the checkpoint or
   /// independent frame at which drawing starts.
   package var longestReplay: Int { state.withLock { $0.policy.longestReplay } }

@@ -12,8 +12,6 @@ package protocol FrameEncoding: Sendable {
   ///
   /// The encoder accepts pictures of any size, and scales them if necessary.
   var pixelSize: PixelSize { get }
-  /// Whether the bytes are graphics, which must be wrapped to pass through tmux and GNU screen.
-  var isGraphics: Bool { get }
 
   /// Appends the bytes that make the terminal show `bitmap`. If nothing changes, appends nothing.
   ///

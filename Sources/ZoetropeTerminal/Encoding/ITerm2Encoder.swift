@@ -7,7 +7,6 @@ package import ZoetropeFrames
 package struct ITerm2Encoder: FrameEncoding {
   package let area: CellRect
   package let pixelSize: PixelSize
-  package var isGraphics: Bool { true }
   let passthrough: Passthrough
   let options: EncodingOptions
   private var history: PictureHistory

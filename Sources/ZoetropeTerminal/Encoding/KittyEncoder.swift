@@ -23,7 +23,6 @@ package struct KittyEncoder: FrameEncoding {
 
   package let area: CellRect
   package let pixelSize: PixelSize
-  package var isGraphics: Bool { true }
   let method: Method
   let passthrough: Passthrough
   let options: EncodingOptions

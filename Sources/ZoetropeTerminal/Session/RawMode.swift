@@ -12,9 +12,6 @@ public struct RawMode: Sendable {
     original = settings
   }
 
-  /// Creates a value from settings that the caller has read.
-  package init(original: termios) { self.original = original }
-
   /// The settings for raw input: without echo, line editing, signals from keys and flow control. A read returns the
   /// bytes that are available.
   ///

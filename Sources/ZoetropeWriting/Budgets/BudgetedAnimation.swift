@@ -13,7 +13,6 @@ package struct BudgetedAnimation: Sendable {
   package fileprivate(set) var encodeCount: Int
   /// The number of the last attempt. Files and samples are counted together.
   fileprivate var attempt = 1
-  package var written: WrittenAnimation { file.written }
   /// The number of frames that were dropped to fit the limit.
   package fileprivate(set) var droppedCount = 0
   /// Whether the image had metadata that was left out.

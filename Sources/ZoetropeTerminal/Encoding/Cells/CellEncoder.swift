@@ -7,7 +7,6 @@ package import ZoetropeFrames
 package struct CellEncoder: FrameEncoding {
   package let area: CellRect
   package let pixelSize: PixelSize
-  package var isGraphics: Bool { false }
   /// The number of cells painted so far.
   package private(set) var paintedCellCount = 0
   let glyphs: CellGlyphs

@@ -47,7 +47,6 @@ package enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
 package struct DotEncoder: FrameEncoding {
   package let area: CellRect
   package let pixelSize: PixelSize
-  package var isGraphics: Bool { false }
   package private(set) var paintedCellCount = 0
   private let glyphs: DotGlyphs
   private let options: EncodingOptions

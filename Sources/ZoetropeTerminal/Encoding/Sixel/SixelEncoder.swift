@@ -9,7 +9,6 @@ package import ZoetropeFrames
 package struct SixelEncoder: FrameEncoding {
   package let area: CellRect
   package let pixelSize: PixelSize
-  package var isGraphics: Bool { true }
   let passthrough: Passthrough
   let options: EncodingOptions
   private let cell: PixelSize
