@@ -103,37 +103,4 @@ import Zoetrope
     calls.waitForOne()
     #expect(throws: CommandFailure.self) { _ = try opening.take()?.get() }
   }
-
-  @Test(arguments: [InputReading.whole, .arriving])
-  func `a pipe without a writer is given up without waiting for one`(
-    reading: InputReading
-  ) throws {
-    try withTool { (tool: Tool) throws in
-      let path = "\(tool.directory)/p"
-      try #require(unsafe mkfifo(path, 0o600) == 0)
-      let calls = Calls()
-      let opening = InputOpening(InputFile(path), DecodingOptions(), reading: reading) {
-        calls.add()
-      }
-      // A writer can open the pipe as soon as there is a reader.
-      var writer: Int32 = -1
-      while writer < 0 {
-        writer = unsafe open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
-        if writer < 0 { _ = poll(nil, 0, 2) }
-      }
-      #expect(opening.take() == nil)
-      opening.abandon()
-      // The reader goes, though the pipe still has a writer: writing fails then.
-      var byte: UInt8 = 0
-      // In this thread alone, which ends with the test: programs inherit what the process ignores.
-      var signals = sigset_t()
-      unsafe sigemptyset(&signals)
-      unsafe sigaddset(&signals, SIGPIPE)
-      unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-      while unsafe write(writer, &byte, 1) == 1 { _ = poll(nil, 0, 10) }
-      #expect(errno == EPIPE)
-      close(writer)
-      #expect(calls.count == 0)
-    }
-  }
 }

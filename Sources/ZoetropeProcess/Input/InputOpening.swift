@@ -7,14 +7,12 @@ package import Zoetrope
 /// ```swift
 /// let opening = InputOpening(input, options) { WakePipe.wake() }
 /// // In the caller's loop, after each wait:
-/// if let result = opening.take() { … } else if wantsToQuit { opening.abandon() }
+/// if let result = opening.take() { … }
 /// ```
 package final class InputOpening: Sendable {
   private let result = Mutex<Result<OpenedInput, CommandFailure>?>(nil)
-  private let isAbandoned = Atomic<Bool>(false)
 
-  /// Starts to open `input` on another thread. When ``take()`` has the result, that thread calls `whenDone` once. It
-  /// does not call `whenDone` after ``abandon()``.
+  /// Starts to open `input` on another thread. When ``take()`` has the result, that thread calls `whenDone` once.
   package init(
     _ input: InputFile, _ options: DecodingOptions, reading: InputReading = .whole,
     knownTo store: FrameStore? = nil, whenDone: @escaping @Sendable () -> Void
@@ -34,22 +32,15 @@ package final class InputOpening: Sendable {
   ) {
     let opened: Result<OpenedInput, CommandFailure>
     do throws(CommandFailure) {
-      opened = .success(
-        try input.open(options, reading: reading, knownTo: store) {
-          self.isAbandoned.load(ordering: .relaxed)
-        })
+      opened = .success(try input.open(options, reading: reading, knownTo: store))
     } catch {
       opened = .failure(error)
     }
     result.withLock { $0 = opened }
-    if !isAbandoned.load(ordering: .relaxed) { whenDone() }
+    whenDone()
   }
 
   /// Returns the result the first time that it is called after the input was opened or failed to open; otherwise
   /// returns nil.
   package func take() -> Result<OpenedInput, CommandFailure>? { result.withLock { $0.take() } }
-
-  /// Gives up the opening without waiting for its thread. A pipe is not read any further. If the thread waits for a
-  /// file system that does not answer, it stays blocked until the process ends.
-  package func abandon() { isAbandoned.store(true, ordering: .relaxed) }
 }
