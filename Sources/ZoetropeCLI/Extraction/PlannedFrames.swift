@@ -86,7 +86,6 @@ extension CompositedFrame {
     let bitmap = try bitmap.scaled(
       to: target, fit: rendering.fit, filter: rendering.filter,
       linearLight: rendering.linearLight)
-    return CompositedFrame(
-      index: index, bitmap: bitmap, dirtyRect: PixelRect(bitmap.size), damage: damage)
+    return CompositedFrame(index: index, bitmap: bitmap, damage: damage)
   }
 }

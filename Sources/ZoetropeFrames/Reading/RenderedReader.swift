@@ -84,9 +84,7 @@ package final class RenderedReader {
     lastIndex = index
     let key = animation?[index]
     if let key, let frame = cache?.frame(for: key) {
-      return CompositedFrame(
-        index: index, bitmap: frame.bitmap, dirtyRect: PixelRect(frame.bitmap.size),
-        damage: frame.damage)
+      return CompositedFrame(index: index, bitmap: frame.bitmap, damage: frame.damage)
     }
     let composited = try reader.frame(at: index, isCancelled: isCancelled)
     origin.noteDecoded(index)

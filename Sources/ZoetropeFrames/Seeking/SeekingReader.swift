@@ -280,8 +280,7 @@ extension CheckpointStore {
 extension CompositedFrame {
   /// The same frame with the whole canvas as its dirty rectangle.
   var allDirty: CompositedFrame {
-    CompositedFrame(
-      index: index, bitmap: bitmap, dirtyRect: PixelRect(bitmap.size), damage: damage)
+    CompositedFrame(index: index, bitmap: bitmap, damage: damage)
   }
 }
 
