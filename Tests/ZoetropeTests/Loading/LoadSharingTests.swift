@@ -1,4 +1,3 @@
-import Synchronization
 import TestRunning
 import Testing
 import Zoetrope
@@ -19,105 +18,75 @@ import ZoetropeTestSupport
   }
 
   @Test func `fifty loads of one name fetch once`() async {
-    let fetches = Tally()
-    let gate = TaskGate()
-    let bytes = bytes
+    let fetch = HeldFetch(bytes: bytes)
     await withTaskGroup(of: [String].self) { group in
       for _ in 0..<50 {
-        let phases = loader.phases(for: "a") { _ in
-          fetches.add()
-          await gate.wait()
-          return bytes
-        }
+        let phases = loader.phases(for: "a") { _ in await fetch.run() }
         group.addTask { await collect(phases).names }
       }
-      await gate.waiters(count: 1)
-      gate.open()
+      await fetch.gate.waiters(count: 1)
+      fetch.gate.open()
       for await names in group { #expect(names.suffix(2) == ["poster", "playing"]) }
     }
-    #expect(fetches.count == 1)
+    #expect(fetch.calls.count == 1)
   }
 
   @Test func `no more fetches run at one time than allowed`() async {
-    let gate = TaskGate()
-    let bytes = bytes
-    let running = Tally()
+    let fetch = HeldFetch(bytes: bytes)
     await withTaskGroup(of: [String].self) { group in
       for id in 0..<8 {
-        let phases = loader.phases(for: id) { _ in
-          running.add()
-          await gate.wait()
-          return bytes
-        }
+        let phases = loader.phases(for: id) { _ in await fetch.run() }
         group.addTask { await collect(phases).names }
       }
       // All eight have asked, and two of them fetch.
       await eventually { loader.loadCount == 8 }
-      await gate.waiters(count: 2)
-      #expect(running.count == 2)
-      gate.open()
+      await fetch.gate.waiters(count: 2)
+      #expect(fetch.calls.count == 2)
+      fetch.gate.open()
       for await names in group { #expect(names.last == "playing") }
     }
-    #expect(running.count == 8)
+    #expect(fetch.calls.count == 8)
   }
 
   @Test func `another name in the slot ends the first load and cancels its fetch`() async {
     let slot = LoadSlot()
-    let started = TaskGate()
-    let cancelled = TaskGate()
+    let fetch = EndlessFetch()
     let bytes = bytes
-    let first = loader.phases(for: "first", in: slot) { _ in
-      started.open()
-      await cancellation()
-      cancelled.open()
-      return bytes
-    }
+    let first = loader.phases(for: "first", in: slot) { _ in await fetch.run() }
     let task = Task { await collect(first).names }
-    await started.wait()
+    await fetch.started.wait()
     let second = await collect(loader.phases(for: "second", in: slot) { _ in bytes })
     #expect(second.names == ["loading", "poster", "playing"])
     #expect(await task.value == ["loading"])
-    await cancelled.wait()
+    await fetch.ended.wait()
   }
 
   @Test func `a load of the same name in the slot joins the fetch`() async {
     let slot = LoadSlot()
-    let (started, gate) = (TaskGate(), TaskGate())
-    let fetches = Mutex(0)
-    let bytes = bytes
-    let fetch: FrameLoader.Fetch = { _ in
-      fetches.withLock { $0 += 1 }
-      started.open()
-      await gate.wait()
-      return bytes
-    }
+    let held = HeldFetch(bytes: bytes)
+    let fetch: FrameLoader.Fetch = { _ in await held.run() }
     loader.prefetch(for: 1, in: slot, data: fetch)
-    await started.wait()
+    await held.started.wait()
     // Dropping this stream would end its load, perhaps before the next one has joined the fetch.
     let replaced = loader.phases(for: 1, in: slot, data: fetch)
     let phases = loader.phases(for: 1, in: slot, data: fetch)
     withExtendedLifetime(replaced) {}
-    gate.open()
+    held.gate.open()
     #expect(await collect(phases).names.last == "playing")
-    #expect(fetches.withLock { $0 } == 1)
+    #expect(held.calls.count == 1)
   }
 
   @Test func `a name that is forgotten while it is fetched is fetched again`() async throws {
-    let old = DeltaGIF.make(width: 5, height: 4, frameCount: 2)
+    let fetch = HeldFetch(bytes: DeltaGIF.make(width: 5, height: 4, frameCount: 2))
     let new = DeltaGIF.make(width: 7, height: 6, frameCount: 2)
-    let (started, gate) = (TaskGate(), TaskGate())
     let first = Task { [loader] in
-      try await loader.bitmap(for: 1) { _ in
-        started.open()
-        await gate.wait()
-        return old
-      }
+      try await loader.bitmap(for: 1) { _ in await fetch.run() }
     }
-    await started.wait()
+    await fetch.started.wait()
     await loader.forget(1)
     let second = try await loader.bitmap(for: 1) { _ in new }
     #expect(second.size == PixelSize(width: 7, height: 6))
-    gate.open()
+    fetch.gate.open()
     #expect(try await first.value.size == PixelSize(width: 5, height: 4))
     #expect(loader.loadCount == 0)
     // The late result of the first fetch has not replaced that of the second.
@@ -127,39 +96,25 @@ import ZoetropeTestSupport
   }
 
   @Test func `forgetting one name leaves the loads of others alone`() async throws {
-    let bytes = bytes
-    let (started, gate) = (TaskGate(), TaskGate())
+    let fetch = HeldFetch(bytes: bytes)
     let first = Task { [loader] in
-      try await loader.image(for: 1) { _ in
-        started.open()
-        await gate.wait()
-        return bytes
-      }
+      try await loader.image(for: 1) { _ in await fetch.run() }
     }
-    await started.wait()
+    await fetch.started.wait()
     await loader.forget(2)
-    gate.open()
+    fetch.gate.open()
     let image = try await first.value
     let again = try await loader.image(for: 1) { _ in [] }
     #expect(again.canvasSize == image.canvasSize)
   }
 
   @Test func `leaving the loop cancels the fetch`() async {
-    let started = TaskGate()
-    let ended = TaskGate()
-    for await _ in loader.phases(
-      for: 1,
-      data: { _ in
-        started.open()
-        await cancellation()
-        ended.open()
-        return []
-      })
-    {
-      await started.wait()
+    let fetch = EndlessFetch()
+    for await _ in loader.phases(for: 1, data: { _ in await fetch.run() }) {
+      await fetch.started.wait()
       break
     }
-    await ended.wait()
+    await fetch.ended.wait()
   }
 
   @Test(.enabled(if: DecodeThreads.processorCount > 1))
@@ -171,32 +126,26 @@ import ZoetropeTestSupport
       held.pass(0)
     }
     let loader = FrameLoader(cache: cache, budget: budget)
-    let bytes = bytes
     let other = DeltaGIF.make(width: 8, height: 8, frameCount: 1)
     _ = await collect(loader.phases(for: "other") { _ in other })
-    let gate = TaskGate()
-    let fetches = Tally()
-    let fetch: @Sendable (@escaping @Sendable (Double) -> Void) async throws -> [UInt8] = { _ in
-      fetches.add()
-      await gate.wait()
-      return bytes
-    }
+    let slow = HeldFetch(bytes: bytes)
+    let fetch: FrameLoader.Fetch = { _ in await slow.run() }
     let first = loader.phases(for: "a", data: fetch)
-    await gate.waiters(count: 1)
+    await slow.gate.waiters(count: 1)
     // The known poster of "other" holds the loader up, while the fetch ends and a load comes.
     cache.isHoldingUp = true
     let blocking = loader.phases(for: "other") { _ in other }
     await looked.wait()
     // Several, which come while the fetch ends and after it.
     let others = (0..<20).map { _ in loader.phases(for: "a", data: fetch) }
-    gate.open()
+    slow.gate.open()
     await eventually { loader.loadCount == 0 }
     cache.isHoldingUp = false
     held.open(0)
     for phases in [first, blocking] + others {
       #expect(await collect(phases).names.contains("poster"))
     }
-    #expect(fetches.count == 1)
+    #expect(slow.calls.count == 1)
   }
 
   @Test func `a thousand loads into ten slots end and give everything back`() async {
@@ -219,17 +168,39 @@ import ZoetropeTestSupport
 
   @Test func `a slot cancels what is prefetched into it`() async {
     let slot = LoadSlot()
-    let started = TaskGate()
-    let ended = TaskGate()
-    loader.prefetch(for: 1, in: slot) { _ in
-      started.open()
-      await cancellation()
-      ended.open()
-      return []
-    }
-    await started.wait()
+    let fetch = EndlessFetch()
+    loader.prefetch(for: 1, in: slot) { _ in await fetch.run() }
+    await fetch.started.wait()
     slot.cancel()
-    await ended.wait()
+    await fetch.ended.wait()
     await eventually { loader.loadCount == 0 }
+  }
+}
+
+/// A fetch that is held up until its gate opens.
+private struct HeldFetch: Sendable {
+  let started = TaskGate()
+  let gate = TaskGate()
+  let calls = Tally()
+  let bytes: [UInt8]
+
+  func run() async -> [UInt8] {
+    calls.add()
+    started.open()
+    await gate.wait()
+    return bytes
+  }
+}
+
+/// A fetch that goes on until it is cancelled.
+private struct EndlessFetch: Sendable {
+  let started = TaskGate()
+  let ended = TaskGate()
+
+  func run() async -> [UInt8] {
+    started.open()
+    await cancellation()
+    ended.open()
+    return []
   }
 }
