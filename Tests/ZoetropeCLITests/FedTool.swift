@@ -23,12 +23,6 @@ final class FedPipe {
     _ = unsafe write(writer, bytes, bytes.count)
   }
 
-  /// Whether everything fed so far has been taken.
-  var isEmpty: Bool {
-    var count: Int32 = 1
-    return unsafe ioctl(writer, UInt(FIONREAD), &count) == 0 && count == 0
-  }
-
   /// Ends the input.
   func finish() {
     if writer >= 0 { close(writer) }

@@ -243,10 +243,6 @@ import ZoetropeTestSupport
 
   // MARK: Ends
 
-  private static func descriptors() throws -> Int {
-    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-  }
-
   @Test func `writers that end in any way leave no file, and each sink ends once`() throws {
     try inFolder { folder in
       var random = SplitMix64(seed: 4)
