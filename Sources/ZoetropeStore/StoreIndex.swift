@@ -107,14 +107,17 @@ extension FrameStore {
     _ path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> AnimatedImage {
     try open(
-      AnimatedImage.source(at: path, options: options, isCancelled: isCancelled), options: options)
+      AnimatedImage.source(at: path, options: options, isCancelled: isCancelled), options: options,
+      isCancelled: isCancelled)
   }
 
   /// Opens `source`. The source is not scanned if it is a file and the result of an earlier scan is recorded in this
   /// store.
   func open(
-    _ source: any ByteSource, options: DecodingOptions
+    _ source: any ByteSource, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> AnimatedImage {
+    // A scan checks this too, but whether opening fails must not depend on what is recorded.
+    if isCancelled() { throw AnimatedImageError(.cancelled, "stopped while opening the image") }
     let stamp = source.currentStamp
     let now = FileStamp.now()
     let conditions = options.scanConditions
@@ -126,7 +129,7 @@ extension FrameStore {
       return try AnimatedImage(
         settled: scan, scannedAs: header.format, source: source, options: options)
     }
-    let image = try AnimatedImage(source: source, options: options)
+    let image = try AnimatedImage(source: source, options: options, isCancelled: isCancelled)
     if let stamp, stamp.isSettled(at: now), source.isUnchanged, source.currentStamp == stamp {
       do throws(AnimatedImageError) {
         try index.write(.structure, of: stamp, conditions: conditions) { $0.put(image) }
@@ -198,8 +201,8 @@ extension AnimatedImage {
   /// Opens the file at `path`. If its device, inode, size and times are the same as when it was last opened through
   /// `store`, the file is not scanned.
   ///
-  /// - Throws: The errors of `AnimatedImage(contentsOf:options:)`. If the store cannot be used, the file
-  ///   is scanned.
+  /// - Throws: The errors of `AnimatedImage(contentsOf:options:)`, among them `cancelled` if the task is cancelled,
+  ///   whether or not the file is known. If the store cannot be used, the file is scanned.
   public init(
     contentsOf path: some FilePathConvertible, options: DecodingOptions = .init(),
     knownTo store: FrameStore
@@ -209,7 +212,8 @@ extension AnimatedImage {
 
   /// Opens the file at `path` on one of the library's threads. See ``init(contentsOf:options:knownTo:)``.
   ///
-  /// Throws ``AnimatedImageError/Code/cancelled`` as soon as the calling task is cancelled.
+  /// Throws ``AnimatedImageError/Code/cancelled`` as soon as the calling task is cancelled, which also ends the scan of
+  /// the file.
   public static func open(
     _ path: some FilePathConvertible, options: DecodingOptions = .init(), knownTo store: FrameStore
   ) async throws(AnimatedImageError) -> AnimatedImage {
@@ -219,11 +223,13 @@ extension AnimatedImage {
     }
   }
 
-  /// Like ``init(contentsOf:options:knownTo:)``, for a file that the caller has opened.
+  /// Like ``init(contentsOf:options:knownTo:)``, for a file that the caller has opened. `isCancelled` takes the place of
+  /// the check for cancellation of the task.
   package init(
-    source: any ByteSource, options: DecodingOptions, knownTo store: FrameStore
+    source: any ByteSource, options: DecodingOptions, knownTo store: FrameStore,
+    isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) {
-    self = try store.open(source, options: options)
+    self = try store.open(source, options: options, isCancelled: isCancelled)
   }
 }
 

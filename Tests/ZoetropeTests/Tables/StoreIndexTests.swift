@@ -152,6 +152,49 @@ import ZoetropeTestSupport
     #expect(index.records().count == 4)
   }
 
+  @Test func `cancelling ends the scan of a file that is not known`() throws {
+    // Blocks of one byte, over 1 MiB of them.
+    var bytes = Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2]
+    bytes += (0..<1 << 20).map { $0.isMultiple(of: 2) ? 1 : 0 }
+    bytes += [0, 0x3b]
+    let path = scratch.path.appending("blocks.gif")
+    try Data(bytes).write(to: URL(filePath: path.string))
+    let store = try FrameStore(at: scratch.path.appending("store"))
+    for stop in [0, 1, 3] {
+      var polls = 0
+      let error = #expect(throws: AnimatedImageError.self) {
+        try store.open(path, options: .init()) {
+          polls += 1
+          return polls > stop
+        }
+      }
+      #expect(error?.code == .cancelled)
+      #expect(polls == stop + 1)
+    }
+    #expect(records().isEmpty)
+    #expect(store.lastError == nil)
+    #expect(try store.open(path, options: .init()) { false }.frames.count == 1)
+  }
+
+  @Test func `a cancelled task opens no file, whether or not the file is known`() async throws {
+    let store = try FrameStore(at: scratch.path.appending("store"))
+    let path = try #require(Self.files.first)
+    for isKnown in [false, true] {
+      #expect(records().isEmpty == !isKnown)
+      let task = Task { () -> AnimatedImageError.Code? in
+        unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+        do throws(AnimatedImageError) {
+          _ = try AnimatedImage(contentsOf: path, knownTo: store)
+          return nil
+        } catch {
+          return error.code
+        }
+      }
+      #expect(await task.value == .cancelled)
+      _ = try AnimatedImage(contentsOf: path, knownTo: store)
+    }
+  }
+
   @Test func `hashing that is cancelled leaves no identity`() throws {
     let store = try FrameStore(at: scratch.path.appending("store"))
     let image = try AnimatedImage(contentsOf: #require(Self.files.first))
