@@ -165,8 +165,8 @@ extension FrameStore {
     {
       return known.identity
     }
-    // A file that changed within the last two seconds is hashed each time. Another write could leave the stamp of the
-    // file unchanged, and frames of the new bytes would then be stored under the old identity.
+    // A file that has just changed (see ``FileStamp/isSettled(at:)``) is hashed each time. Another write could leave the
+    // stamp of the file unchanged, and frames of the new bytes would then be stored under the old identity.
     let isSettled = stamp?.isSettled(at: FileStamp.now()) ?? true
     if let stamp, isSettled, image.source.isUnchanged,
       var record = index.read(.identity, of: stamp), let identity = record.identity()

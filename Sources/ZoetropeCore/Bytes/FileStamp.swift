@@ -46,12 +46,19 @@ package struct FileStamp: Sendable, Hashable {
       modified: status.modified, changed: status.changed)
   }
 
-  /// Returns whether the file last changed so long before `now` that any later write is certain to change the stamp.
+  /// Returns whether the change time is so far from `now` that any later write is certain to change the stamp.
   ///
   /// Two writes within one tick of the file system's clock leave the same times, so a hash computed between the two
-  /// writes would seem to match the final bytes. The coarsest tick of any common file system is that of FAT, 2 s.
+  /// writes would seem to match the final bytes. The coarsest tick of any common file system is that of FAT, 2 s. A
+  /// change time up to 60 s ahead counts as recent, because the clock of a file server may be ahead of this system's.
+  ///
+  /// The modification time is not considered: any program can set it, for example to a time in the future, which it
+  /// would keep for years. The change time cannot be set. Each write sets it to the time of the file system's clock,
+  /// whatever the modification time is. A change time further ahead comes from a clock that was wrong then. That file
+  /// is settled, because a write now would set a different time.
   package func isSettled(at now: Int64) -> Bool {
-    now - max(modified, changed) > 2_000_000_000
+    // The difference wraps, because a damaged file system may return any time.
+    !(-60_000_000_000...2_000_000_000).contains(now &- changed)
   }
 
   /// Returns whether nothing was written to an open file between the times at which this stamp and `other` were read.

@@ -60,6 +60,25 @@ import Zoetrope
     }
   }
 
+  @Test func `the change time alone says whether a file has settled`() {
+    let second: Int64 = 1_000_000_000
+    let now: Int64 = 1_700_000_000 * second
+    let times: [Int64] = [0, now, now + 3600 * second, .max]
+    for modified in times {
+      func isSettled(_ changed: Int64) -> Bool {
+        FileStamp(device: 1, inode: 2, byteCount: 3, modified: modified, changed: changed)
+          .isSettled(at: now)
+      }
+      #expect(isSettled(now - 2 * second - 1))
+      #expect(!isSettled(now - 2 * second))
+      #expect(!isSettled(now))
+      #expect(!isSettled(now + 60 * second))
+      #expect(isSettled(now + 60 * second + 1))
+      // A damaged file system may say anything.
+      #expect(isSettled(0) && isSettled(.min) && isSettled(.max))
+    }
+  }
+
   @Test func `the map of known files stays within its capacity`() {
     let map = FileIdentities(capacity: 8)
     for inode in 0..<100 {

@@ -92,10 +92,14 @@
       }
     }
 
-    /// The stamp of a file that last changed so many seconds ago.
-    private static func stamp(changedBefore seconds: Int64) -> FileStamp {
-      let time = FileStamp.now() - seconds * 1_000_000_000
-      return FileStamp(device: 1, inode: 2, byteCount: 3, modified: time, changed: time)
+    /// The stamp of a file that last changed so many seconds ago. By default, it was modified at the same time.
+    private static func stamp(
+      changedBefore seconds: Int64, modifiedBefore others: Int64? = nil
+    ) -> FileStamp {
+      let now = FileStamp.now()
+      return FileStamp(
+        device: 1, inode: 2, byteCount: 3, modified: now - (others ?? seconds) * 1_000_000_000,
+        changed: now - seconds * 1_000_000_000)
     }
 
     @Test func `a file that the store does not know is hashed once`() async throws {
@@ -134,14 +138,29 @@
 
     @Test func `a file that has just changed is hashed each time`() throws {
       let source = CountingSource(DeltaGIF.make(width: 16, height: 16, frameCount: 3, patch: 4))
-      // Younger than two seconds however slow the machine is.
-      source.currentStamp = Self.stamp(changedBefore: -3600)
+      // On a file server whose clock is ahead, and old enough only in a minute, however slow this machine is.
+      source.currentStamp = Self.stamp(changedBefore: -59, modifiedBefore: 100)
       let image = try source.open()
       let store = try FrameStore(at: directory)
       for count in 1...3 {
         _ = try store.identity(of: image)
         #expect(source.count == count)
       }
+    }
+
+    @Test(arguments: [(100, -3600), (100, -1), (-3600, -3600), (-3600, 100)] as [(Int64, Int64)])
+    func `a file with times in the future is hashed once`(
+      changedBefore: Int64, modifiedBefore: Int64
+    ) async throws {
+      let source = CountingSource(DeltaGIF.make(width: 16, height: 16, frameCount: 6, patch: 4))
+      source.currentStamp = Self.stamp(
+        changedBefore: changedBefore, modifiedBefore: modifiedBefore)
+      // What the reader keeps must not go when memory gets short beside other tests.
+      let image = try source.open().charged(to: MemoryBudget(byteLimit: 1 << 20))
+      let store = try reading { () throws in try FrameStore(at: directory) }
+      // A read for the identity, and one for each frame.
+      for index in 0..<3 { _ = try await image.bitmap(at: index, cache: store) }
+      #expect(source.count == 4)
     }
 
     @Test func `a table alone may be read-only`() throws {
