@@ -165,7 +165,7 @@ extension FrameStore {
     {
       return known.identity
     }
-    // A file that has just changed (see ``FileStamp/isSettled(at:)``) is hashed each time. Another write could leave the
+    // A file that has just changed is hashed each time; see ``FileStamp/isSettled(at:)``. Another write could leave the
     // stamp of the file unchanged, and frames of the new bytes would then be stored under the old identity.
     let isSettled = stamp?.isSettled(at: FileStamp.now()) ?? true
     if let stamp, isSettled, image.source.isUnchanged,

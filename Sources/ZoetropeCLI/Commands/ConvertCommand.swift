@@ -65,9 +65,11 @@ struct ConvertCommand: ZoetropeSubcommand {
 
       Existing files are overwritten only with --force, which also allows an output to replace its \
       own input. A file appears only when it is complete. After an interruption, --resume writes \
-      only the missing files; it does not examine the contents of existing ones. If several files \
-      are given and their statuses differ, the exit status is 1. If output cannot be written, the \
-      command stops with status 4.
+      only the missing files. It does not examine the contents of existing ones, but scans their \
+      inputs: damage found in this way is reported and determines the exit status as before. \
+      Damage that only decoding finds is not reported again. If several files are given and their \
+      statuses differ, the exit status is 1. If output cannot be written, the command stops with \
+      status 4.
 
       EXAMPLES:
         zoetrope convert party.gif -o party.png

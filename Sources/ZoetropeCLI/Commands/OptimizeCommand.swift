@@ -39,9 +39,11 @@ struct OptimizeCommand: ZoetropeSubcommand {
 
       One line reports the sizes before and after. Existing files are overwritten only with \
       --force, which also allows an output to replace its own input. A file appears only when it \
-      is complete. After an interruption, --resume writes only the missing files; it does not \
-      examine the contents of existing ones. If several files are given and their statuses differ, \
-      the exit status is 1. If output cannot be written, the command stops with status 4.
+      is complete. After an interruption, --resume writes only the missing files. It does not \
+      examine the contents of existing ones, but scans their inputs: damage found in this way is \
+      reported and determines the exit status as before. Damage that only decoding finds is not \
+      reported again. If several files are given and their statuses differ, the exit status is 1. \
+      If output cannot be written, the command stops with status 4.
 
       EXAMPLES:
         zoetrope optimize party.gif -o small.gif

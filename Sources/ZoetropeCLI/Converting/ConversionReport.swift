@@ -175,28 +175,34 @@ struct ConversionReporting: Hashable {
     }
   }
 
-  /// Calls `body` for each input except those at the indices `kept`, whose outputs already exist. If an input fails,
-  /// the other inputs are still processed. If output fails, the command ends.
+  /// Calls `body` for each input except those at the indices `kept`, whose outputs already exist. These inputs are only
+  /// scanned, with `options`. If an input fails, the other inputs are still processed. If output fails, the command
+  /// ends.
   func forEach(
-    _ inputs: [InputFile], keeping kept: Set<Int> = [], schema: String = ConversionReport.schema,
+    _ inputs: [InputFile], keeping kept: Set<Int>, options: DecodingOptions,
+    schema: String = ConversionReport.schema,
     _ body: (InputFile, Int) throws(CommandFailure) -> (
       ExitStatus, Delivery, bytes: (before: Int, after: Int)?
     )
   ) throws(CommandFailure) -> ExitStatus {
-    // A kept output is a success of an earlier run.
-    var statuses = kept.map { _ in ExitStatus.success }
-    var (writtenCount, failedCount, before, after) = (0, 0, 0, 0)
+    var statuses: [ExitStatus] = []
+    var (writtenCount, keptCount, failedCount, before, after) = (0, kept.count, 0, 0, 0)
     defer {
-      if inputs.count > 1 || !kept.isEmpty, !isQuiet, !isJSON, writtenCount + kept.count > 0 {
+      if inputs.count > 1 || !kept.isEmpty, !isQuiet, !isJSON, writtenCount + keptCount > 0 {
         FileDescriptor.note(
           "\(writtenCount.grouped) file\(writtenCount == 1 ? "" : "s") written"
-            + (kept.isEmpty ? "" : ", \(kept.count.grouped) kept")
+            + (keptCount == 0 ? "" : ", \(keptCount.grouped) kept")
             + (failedCount > 0 ? ", \(failedCount.grouped) failed" : "")
             + (writtenCount > 0 ? "; " + ConversionReport.sizes(before, after) : "") + "\n")
       }
     }
-    for (place, input) in inputs.enumerated() where !kept.contains(place) {
+    for (place, input) in inputs.enumerated() {
+      let isKept = kept.contains(place)
       do throws(CommandFailure) {
+        if isKept {
+          statuses.append(try keep(input, options))
+          continue
+        }
         let (status, delivery, bytes) = try body(input, place)
         statuses.append(status)
         if let bytes {
@@ -214,7 +220,7 @@ struct ConversionReporting: Hashable {
         } else {
           var failure = error
           let rest = (place + 1..<inputs.count).count { !kept.contains($0) }
-          if Signals.ending != nil, rest > 0 {
+          if Signals.ending != nil, rest > 0, !isKept {
             failure.message = "interrupted, this file and \(rest.grouped) more were not written"
           }
           failure.report(asJSON: isJSON)
@@ -222,9 +228,25 @@ struct ConversionReporting: Hashable {
         if Signals.ending != nil || error.isOfOutput { return error.status }
         statuses.append(error.status)
         failedCount += 1
+        if isKept { keptCount -= 1 }
       }
     }
     return .combined(statuses)
+  }
+
+  /// Scans an input whose output an earlier run has written, and reports damage in its structure, so that a resumed
+  /// command does not end as if its inputs were whole.
+  ///
+  /// Frames are not decoded: that would find more damage, but may take longer than all that is left to do.
+  private func keep(
+    _ input: InputFile, _ options: DecodingOptions
+  ) throws(CommandFailure) -> ExitStatus {
+    let losses = try input.open(options).damage.filter { !$0.kind.isTolerated }
+    if !isQuiet {
+      // There is no report of this file that could list the damage.
+      for item in losses { CommandRunner.report(item, of: input, asJSON: isJSON) }
+    }
+    return losses.isEmpty ? .success : .partial
   }
 
   func reporter(total: Int?, phase: String = "write") -> ProgressReporter {

@@ -15,7 +15,7 @@ struct ConvertRequest: Hashable {
   var policy = DelayPolicy.browser
   /// Whether the command only prints the plan and writes no output.
   var isPlan = false
-  /// Whether inputs whose outputs exist are skipped.
+  /// Whether inputs whose outputs exist are only scanned.
   var isResuming = false
   var reporting = ConversionReporting()
   var options = DecodingOptions()
@@ -37,7 +37,8 @@ struct ConvertRequest: Hashable {
       ? []
       : try destination.check(
         inputs, isInPlace: !isResuming, isForced: form.isForced, isResuming: isResuming)
-    return try reporting.forEach(inputs, keeping: kept) { (input, place) throws(CommandFailure) in
+    return try reporting.forEach(inputs, keeping: kept, options: options) {
+      (input, place) throws(CommandFailure) in
       var settled = self
       settled.form.format = destination.formats[place]
       return try settled.convert(input, to: destination, place)

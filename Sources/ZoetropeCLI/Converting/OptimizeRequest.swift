@@ -9,7 +9,7 @@ struct OptimizeRequest: Hashable {
   /// The maximum number of bytes of an output, or nil for no limit. Pictures may change to meet the limit.
   var byteLimit: Int?
   var isForced = false
-  /// Whether inputs whose outputs exist are skipped.
+  /// Whether inputs whose outputs exist are only scanned.
   var isResuming = false
   var reporting = ConversionReporting()
   var options = DecodingOptions()
@@ -28,7 +28,7 @@ struct OptimizeRequest: Hashable {
     }
     let kept = try destination.check(
       inputs, isInPlace: !isResuming, isForced: isForced, isResuming: isResuming)
-    return try reporting.forEach(inputs, keeping: kept, schema: Self.schema) {
+    return try reporting.forEach(inputs, keeping: kept, options: options, schema: Self.schema) {
       (input, place) throws(CommandFailure) in
       try optimize(input, to: destination, place)
     }

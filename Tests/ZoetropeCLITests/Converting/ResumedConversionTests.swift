@@ -11,7 +11,7 @@ import ZoetropeTestSupport
       let arguments = [command, "a.gif", "b.gif", "c.gif", "-o", "o/"]
       #expect(try tool.run(arguments).status == 0)
       let whole = try tool.read("o/b.gif")
-      // Kept files are not even opened.
+      // Files that are kept are not even opened; their inputs are.
       try tool.write([1], to: "o/a.gif")
       #expect(try tool.shell("rm o/b.gif") == 0)
       #expect(try tool.run(arguments).status == 4)
@@ -64,6 +64,51 @@ import ZoetropeTestSupport
       #expect(try tool.run(arguments).status == 1)
       let again = try tool.run(arguments + ["--resume"])
       #expect(again.status == 1 && again.errors.hasSuffix("0 files written, 1 kept, 1 failed\n"))
+    }
+  }
+
+  @Test(arguments: ["convert", "optimize"])
+  func `damage in the input of a kept output is reported and gives the same status`(
+    command: String
+  ) throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write(Array(tool.read("cat.gif").dropLast(4)), to: "cut.gif")
+      let alone = [command, "cut.gif", "-o", "o/"]
+      let whole = try tool.run(alone)
+      #expect(whole.status == 1)
+      let warning = "zoetrope: warning: cut.gif: "
+      #expect(whole.errors.hasPrefix(warning))
+      let again = try tool.run(alone + ["--resume"])
+      #expect(again.status == 1 && again.text.isEmpty)
+      #expect(again.errors == whole.errors + "0 files written, 1 kept\n")
+      let quiet = try tool.run(alone + ["--resume", "--quiet"])
+      #expect(quiet.status == 1 && quiet.errors.isEmpty)
+      let json = try tool.run(alone + ["--resume", "--json"])
+      #expect(json.status == 1 && json.text.isEmpty)
+      #expect(try JSONLine.all(Array(json.errors.utf8)).map { $0["damage"]["file"] } == ["cut.gif"])
+
+      let both = [command, "cut.gif", "cat.gif", "-o", "o/", "--resume"]
+      let rest = try tool.run(both)
+      #expect(rest.status == 1 && rest.errors.contains("1 file written, 1 kept; "))
+      // What was an animation when its output was written can no longer be read.
+      #expect(try tool.shell("echo none >cut.gif && touch -d 2001-01-01 cut.gif") == 0)
+      let failed = try tool.run(both)
+      #expect(failed.status == 1)
+      #expect(failed.errors.hasPrefix("zoetrope: error: cut.gif: "))
+      #expect(failed.errors.hasSuffix("\n0 files written, 1 kept, 1 failed\n"))
+    }
+  }
+
+  @Test func `damage that only decoding finds is not reported for a kept output`() throws {
+    try withTool { (tool: Tool) throws in
+      // A code that the decoder cannot know yet, in the last frame.
+      var bytes = try tool.read("cat.gif")
+      bytes[bytes.count - 10] = 0xff
+      try tool.write(bytes, to: "cat.gif")
+      let arguments = ["optimize", "cat.gif", "-o", "o.gif"]
+      #expect(try tool.run(arguments).status == 1)
+      let again = try tool.run(arguments + ["--resume"])
+      #expect(again.status == 0 && again.errors == "0 files written, 1 kept\n")
     }
   }
 
