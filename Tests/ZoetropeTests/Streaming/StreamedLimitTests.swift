@@ -60,7 +60,7 @@ import ZoetropeTestSupport
     for memoryLimit in [0, 1] {
       let stream = StreamCore(
         options: .init(),
-        storage: StreamStorage(memoryByteLimit: memoryLimit, directory: "/nonexistent"))
+        storage: StreamStorage(memoryByteLimit: memoryLimit, directory: "/dev/null/missing"))
       var failure: AnimatedImageError?
       do {
         _ = try await stream.receive(start)

@@ -222,7 +222,7 @@ import ZoetropeTestSupport
     let scratch = try ScratchDirectory()
     let link = scratch.path.appending("link")
     try FileManager.default.createSymbolicLink(
-      atPath: link.string, withDestinationPath: "/nonexistent/zoetrope")
+      atPath: link.string, withDestinationPath: "/dev/null/zoetrope")
     for path in [link, link.appending("store")] {
       let error = #expect(throws: AnimatedImageError.self) { try FrameStore(at: path) }
       #expect(error?.code == .io && error?.systemError == .noSuchFileOrDirectory, "\(path)")
