@@ -182,21 +182,21 @@ void test_cancelling_a_budget(void) {
                             .read = read_film};
   zoetrope_writer_options options = {.size = sizeof options, .max_bytes = 30000, .effort = ZOETROPE_EFFORT_SMALL};
   int reads = 0;
-  /* Not cancelled, then at the first read, in the middle, and at the last. */
-  for (int quarter = 0; quarter < 5; quarter++) {
+  /* Not cancelled, then at the first read, and in the middle. How many reads there are varies a little. */
+  for (int half = 0; half < 3; half++) {
     CHECK(zoetrope_open_reader(&reader, NULL, &shared.animation, NULL) == ZOETROPE_OK);
     shared.reads = 0;
-    shared.cancelled_at = quarter ? 1 + (reads - 1) * (quarter - 1) / 3 : 0;
+    shared.cancelled_at = half == 0 ? 0 : half == 1 ? 1 : 1 + reads / 2;
     record *mine = calloc(1, sizeof *mine);
     zoetrope_destination destination = {.size = sizeof destination, .context = mine, .write = take, .end = end};
     zoetrope_status status = zoetrope_rewrite(shared.animation, NULL, 0, sizeof(zoetrope_edit), &options,
                                               &destination, NULL, NULL);
-    CHECK(status == (quarter ? ZOETROPE_CANCELLED : ZOETROPE_OK));
-    CHECK(mine->ends <= 1 && mine->complete == !quarter && (quarter || mine->count <= 30000));
+    CHECK(status == (half ? ZOETROPE_CANCELLED : ZOETROPE_OK));
+    CHECK(mine->ends <= 1 && mine->complete == !half && (half || mine->count <= 30000));
     free(mine);
     zoetrope_close(shared.animation);
-    if (!quarter) reads = shared.reads;
+    if (!half) reads = shared.reads;
   }
-  CHECK(reads > 0);
+  CHECK(reads > 2);
   free(shared.bytes);
 }
