@@ -83,8 +83,8 @@ public final class AnimationWriter: Sendable {
   ///
   /// - Throws: `parameter` if the frame differs in size from the canvas, has premultiplied alpha, has a colour that the
   ///   survey did not see, or is beyond the announced number of frames; `unwritable` if the format cannot store the
-  ///   frame under ``ColorPolicy/exact``; `limitExceeded` if the delay takes more than 262,144 frames of a GIF; the
-  ///   errors of the sink; `outOfMemory`; `cancelled`.
+  ///   frame under ``ColorPolicy/exact``; `limitExceeded` if the delay, with those of the frames merged into it, takes
+  ///   more than 262,144 frames of the file; the errors of the sink; `outOfMemory`; `cancelled`.
   public func append(_ frame: WritableFrame) throws(AnimatedImageError) {
     try change { (front) throws(AnimatedImageError) in try add(frame, &front) }
   }

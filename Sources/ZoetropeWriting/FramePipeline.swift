@@ -162,8 +162,10 @@ struct FramePipeline: Sendable {
     _ placed: FramePlacer.Placed
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
     guard let pending else { return [] }
-    let count = (pending.delay.rounded(to: 100) + 0xfffe) / 0xffff
-    if centiseconds != nil, count > EditTimeline.frameLimit {
+    // A frame is shown for at most 65,535 hundredths of a second in a GIF, and 65,535 s in an APNG. The sum of merged
+    // delays is not bounded.
+    let count = (pending.delay.rounded(to: centiseconds == nil ? 1 : 100) + 0xfffe) / 0xffff
+    if count > EditTimeline.frameLimit {
       throw EditTimeline.tooManyFrames(
         "with a delay of this length, ", Int(clamping: count), EditTimeline.frameLimit
       ).inFrame(pending.index)

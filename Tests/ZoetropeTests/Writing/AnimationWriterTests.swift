@@ -203,6 +203,17 @@ import ZoetropeTestSupport
     #expect(error?.code == .limitExceeded && error?.limit?.kind == .editedFrames)
   }
 
+  @Test func `merged delays of centuries are too long for an APNG, too`() throws {
+    let writer = try AnimationWriter(to: MemorySink(), options: AnimationWriterOptions())
+    // One such delay takes 65,537 frames, and the sum of five takes more than a file may have.
+    for _ in 0..<5 {
+      try writer.append(Self.red, delay: FrameDelay(numerator: .max, denominator: 1))
+    }
+    let error = #expect(throws: AnimatedImageError.self) { try writer.finish() }
+    #expect(error?.code == .limitExceeded && error?.limit?.kind == .editedFrames)
+    #expect(error?.frameIndex == 0 && error?.limit?.allowed == EditTimeline.frameLimit)
+  }
+
   @Test func `a delay of days takes several frames, whatever becomes of them`() throws {
     let day = FrameDelay(numerator: 86_400, denominator: 1)
     let sprite = Pictures.make(8, 6) { x, y in x < 3 && y < 3 ? .black : .clear }
