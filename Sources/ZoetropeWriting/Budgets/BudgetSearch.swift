@@ -21,6 +21,9 @@ package struct BudgetSearch: Sendable {
     case file
     case extremeSample
     case extreme
+    /// Searches these tolerances with the colours of an extreme. The file fits with the tolerance after the range, and
+    /// is known or assumed to be too large with the first.
+    case milderExtreme(Range<Int>)
   }
 
   package static let encodeLimit = 6
@@ -157,7 +160,13 @@ package struct BudgetSearch: Sendable {
     case .file: takeFile(bytes)
     case .extremeSample: nextExtreme()
     case .extreme:
-      if bytes <= limit { finish() } else { nextExtreme() }
+      if bytes <= limit { beginMilderExtreme() } else { nextExtreme() }
+    case .milderExtreme(let range):
+      guard case .encode(let settings) = step else { return }
+      nextMilderExtreme(
+        settings,
+        bytes <= limit
+          ? range.lowerBound..<settings.tolerance : settings.tolerance..<range.upperBound)
     }
   }
 
@@ -408,6 +417,29 @@ package struct BudgetSearch: Sendable {
       return encodeRung()
     }
     ask(.extreme, .encode(next))
+  }
+
+  /// Looks for a milder tolerance, because the file of an extreme, which was encoded last, fits.
+  private mutating func beginMilderExtreme() {
+    guard case .encode(let settings) = step else { return }
+    // No other file has fitted so far.
+    let tooLarge = encoded.filter {
+      var other = $0
+      other.tolerance = settings.tolerance
+      return other == settings && $0.tolerance < settings.tolerance
+    }
+    nextMilderExtreme(
+      settings, (tooLarge.map(\.tolerance).max() ?? 0)..<settings.tolerance)
+  }
+
+  /// Halves a range of tolerances, or ends the search. The settings are otherwise those of the extreme that fits.
+  private mutating func nextMilderExtreme(_ settings: Settings, _ range: Range<Int>) {
+    let isGood = best.map { Double($0.bytes) >= Self.goodShare * limit } ?? false
+    // Two tolerances that are hardly apart look the same.
+    guard !isGood, range.count > 4, encodeCount < Self.encodeLimit else { return finish() }
+    var milder = settings
+    milder.tolerance = range.lowerBound + range.count / 2
+    ask(.milderExtreme(range), .encode(milder))
   }
 
   // MARK: Estimates

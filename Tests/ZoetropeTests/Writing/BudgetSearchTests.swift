@@ -242,6 +242,18 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: [240_000, 300_000, 420_000, 590_000])
+  func `the greatest tolerance is not taken if a milder one fits`(limit: Int) throws {
+    // Fewer colours are dithered and take more bytes, so that only the greatest tolerance promises to fit.
+    let outcome = try Self.run(limit: limit, levers: Self.onlyColors) {
+      ($0.colors == nil ? 1_000_000 : 1_800_000) - 4000 * $0.tolerance
+    }
+    let (chosen, byteCount) = (try #require(outcome.chosen), try #require(outcome.byteCount))
+    #expect(chosen.colors == nil && chosen.tolerance < 200, "\(chosen)")
+    #expect(outcome.encoded.count <= 6 && Set(outcome.encoded).count == outcome.encoded.count)
+    #expect(byteCount <= limit && byteCount * 10 >= limit * 9, "\(byteCount) of \(limit)")
+  }
+
   @Test func `a known lossless file is not encoded again, and may be the smallest`() throws {
     let lossless = Self.flat(Settings())
     let outcome = try Self.run(
