@@ -48,8 +48,15 @@ package struct AnimationAssembly {
   /// file format can hold them. If a palette format has to store the pictures exactly, all pictures are compressed once
   /// to make sure that they fit.
   ///
-  /// - Throws: `unwritable` if the format cannot hold the pictures; the errors of decoding; `cancelled`.
+  /// - Throws: `unwritable` or `limitExceeded` if the format cannot hold the pictures, which for their size and the
+  ///   number of plays is found out before any picture is decoded; the errors of decoding; `cancelled`.
   package mutating func prepare() throws(AnimatedImageError) {
+    if let size = options.size {
+      _ = try options.format.requireWritable().makeEncoder(
+        AnimationRequest(
+          canvasSize: size, isDeep: false, playCount: options.playCount, metadata: nil,
+          effort: options.effort, survey: nil, hasPoster: options.poster != nil))
+    }
     let reduction = options.reduction
     var survey = ColorSurvey(for: options)
     if let poster = options.poster {

@@ -137,9 +137,15 @@ import ZoetropeTestSupport
   @Test func `more plays than a GIF can have are refused`() throws {
     try withPictures([plain(Self.red), plain(Self.green)]) { (tool: Tool) throws in
       _ = try make(tool, "a.png", "--fps", "5", "--plays", "65537")
-      let result = try tool.run("convert", "a.png", "-o", "b.gif")
-      #expect(result.status == 4)
-      #expect(result.errors.contains("65537"))
+      // A plan is refused like the file, and both with advice.
+      for plan in [[], ["--plan"]] {
+        let result = try tool.run(["convert", "a.png", "-o", "b.gif"] + plan)
+        #expect(result.status == 4)
+        #expect(result.errors.contains("65537") && result.errors.contains("choose an APNG"))
+      }
+      let made = try tool.run(
+        "make", "f/", "-o", "b.gif", "--fps", "5", "--plays", "65537")
+      #expect(made.status == 4 && made.errors.contains("choose an APNG"), "\(made.errors)")
       #expect(try tool.run("convert", "a.png", "-o", "b.gif", "--plays", "9").status == 0)
     }
   }

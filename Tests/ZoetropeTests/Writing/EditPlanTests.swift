@@ -243,6 +243,34 @@ struct EditPlanTests {
     #expect((refused.refusal?.code == .unwritable) == path.hasPrefix("GIF"))
   }
 
+  @Test(
+    "What the format of the output cannot hold is refused by the plan, before a picture is decoded",
+    arguments: [
+      (8, PlayCount.finite(70_000), "a GIF cannot store a play count of 70000"),
+      (65_536, .once, "a canvas of 65536x1 is too large for a GIF"),
+    ])
+  func earlyRefusal(_ width: Int, _ plays: PlayCount, _ words: String) throws {
+    let sink = MemorySink()
+    let writer = try AnimationWriter(to: sink, options: AnimationWriterOptions(playCount: plays))
+    try writer.append(
+      Pictures.make(width, 1) { _, _ in .black }, delay: FrameDelay(centiseconds: 5))
+    try writer.finish()
+    let image = try AnimatedImage(bytes: sink.bytes)
+    // One of these plans would encode the animation, to compare files, and one would find too many colours.
+    for options in [
+      EditOptions(format: .gif), EditOptions(format: .gif, colors: .exact),
+      EditOptions(format: .gif, tolerance: 20),
+    ] {
+      let error = #expect(throws: AnimatedImageError.self) { try EditPlan(image, [], options) }
+      #expect(error?.code == .unwritable && error?.format == .gif && error?.detail == words)
+    }
+    // Cut or played less often, it fits.
+    let edits: [AnimationEdit] = [
+      .playCount(.finite(2)), .crop(PixelRect(x: 0, y: 0, width: 8, height: 1)),
+    ]
+    #expect(try EditPlan(image, edits, EditOptions(format: .gif)).format == .gif)
+  }
+
   @Test("Comments stay, and there is one loop count")
   func extensions() throws {
     let source = try FixtureLibrary().file("GIF/metadata.gif")
