@@ -3,7 +3,6 @@ import ZoetropeProcess
 
 /// The plan for converting one input. It is complete before any byte is written.
 struct Conversion {
-  let format: AnimationFormat
   private let plan: EditPlan
   /// The finished file in memory, if it had to fit a byte limit. Nil otherwise.
   private let budgeted: BudgetedAnimation?
@@ -14,6 +13,7 @@ struct Conversion {
   /// The structural damage of the input, and the damage that was found in frames that had to be decoded.
   let damage: [Damage]
 
+  var format: AnimationFormat { plan.format }
   var size: PixelSize { plan.canvasSize }
   var playCount: PlayCount { plan.playCount }
   /// The number of frames whose colours are reduced. Nil if all frames are encoded and this is known only afterwards.
@@ -28,7 +28,6 @@ struct Conversion {
     _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions, droppedCount: Int,
     _ reporting: ConversionReporting
   ) throws(AnimatedImageError) {
-    format = (options.format ?? .default).outputFormat
     let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
     let reporter = reporting.reporter(total: nil, phase: "fit")
     var last: WritingProgress?
@@ -73,7 +72,7 @@ struct Conversion {
       departures.append(
         .transparency(plan.partialAlphaShare, isMatte: options.transparency.isMatte))
     }
-    let writable = format.writable
+    let writable = plan.format.writable
     if writable?.hasPoster == false, image.staticImage != nil { departures.append(.staticImage) }
     if budgeted?.losesMetadata == true || writable?.losesMetadata(image.metadata) == true {
       departures.append(.metadata)

@@ -123,31 +123,36 @@ extension EditPlan {
     copying image: AnimatedImage, _ timeline: EditTimeline, _ options: EditOptions,
     _ isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
-    let delays = try EditDelays.stored(in: image.format, timeline, options.timing)
-    try Self.check(timeline.playCount, image.format)
+    // A still picture has no delay and plays once. With another delay or number of plays, it becomes an animation.
+    let isStill =
+      image.format.writable == nil && timeline.playCount == image.playCount
+      && timeline.showings.allSatisfy { $0.stored == image.frames[$0.frame].delay }
+    format = isStill ? image.format : image.format.outputFormat
+    let delays = try EditDelays.stored(in: format, timeline, options.timing)
+    try Self.check(timeline.playCount, format)
     let pictures = SourcePictures(image, isCancelled: isCancelled)
     guard let copying = try image.format.editing?.copying(image) else {
       preconditionFailure("frames of this format cannot be copied")
     }
     structure = .copied(copying)
     let crop = timeline.canvas
-    let (steps, seam, header) = try copying.steps(
+    let planned = try copying.steps(
       for: delays.kept, pictures, crop: crop, mayReduce: options.colors != .exact)
+    // The static image is compressed again if its size or its colours change.
+    let loss = try planned.header == image.header ? nil : image.staticImageLoss()
+    var header = planned.header
+    header.format = format
     self.header = header
     self.image = image
     effort = options.effort
     dithering = options.dithering
-    format = image.format
     self.crop = crop
-    self.steps = steps
-    self.seam = seam
+    (steps, seam) = (planned.steps, planned.seam)
     canvasSize = crop.size
     playCount = timeline.playCount
     mergedCount = delays.mergedCount
     hasExactDelays = delays.isExact
     keepsDuration = delays.keepsDuration
-    // The static image is compressed again if its size or its colours change.
-    let loss = try header == image.header ? nil : image.staticImageLoss()
     damage =
       image.damage
       + (pictures.damage.keys.sorted().compactMap { pictures.damage[$0] }

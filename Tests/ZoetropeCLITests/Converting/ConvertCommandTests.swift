@@ -300,6 +300,22 @@ import ZoetropeTestSupport
       #expect(try tool.read("same.png") == tool.read("still.png"))
       #expect(try tool.run("convert", "still.png", "-o", "part.png", "--crop", "1x1").status == 0)
       #expect(try AnimatedImage(bytes: tool.read("part.png")).format == .png)
+      let plan = try tool.run("convert", "still.png", "-o", "same.png", "--plan", "--json")
+      let line = try JSONLine.all(plan.output)[0]
+      #expect(line["format"].text == "png" && line["loop"]["plays"].integer == 1)
+    }
+  }
+
+  @Test func `a PNG that is not animated gets the plays and the delay that are asked for`() throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write(PNGEncoder().encode(Bitmap(width: 3, height: 2)), to: "still.png")
+      let result = try tool.run(
+        "convert", "still.png", "-o", "o.png", "--plays", "5", "--delay", "1s", "--json")
+      let line = try JSONLine.all(result.output)[0]
+      #expect(line["format"].text == "apng" && line["loop"]["plays"].integer == 5)
+      let film = try film(tool, "o.png")
+      #expect(film.playCount == .finite(5) && film.delays.map(\.milliseconds) == [1000])
+      #expect(try AnimatedImage(bytes: tool.read("o.png")).format == .apng)
     }
   }
 

@@ -81,8 +81,8 @@ package struct EditComparison {
       return "\(output.frames.count) frames of \(plan.frames.count): \(output.damage)"
     }
     if output.canvasSize != plan.canvasSize { return "a canvas of \(output.canvasSize)" }
-    if output.format != image.format { return "format \(output.format)" }
-    if output.playCount != plan.playCount, output.format != .png {
+    if output.format != plan.format { return "format \(output.format), not \(plan.format)" }
+    if output.playCount != plan.playCount {
       return "plays \(output.playCount), not \(plan.playCount)"
     }
     for (frame, planned) in zip(output.frames, plan.frames) {

@@ -271,6 +271,29 @@ struct EditPlanTests {
     #expect(try EditPlan(image, edits, EditOptions(format: .gif)).format == .gif)
   }
 
+  @Test("A still PNG becomes an APNG if it gets plays or a delay, and its pixels are copied")
+  func still() throws {
+    var comparison = try EditComparison(FixtureLibrary().file("APNG/still.png"))
+    for (edits, plays, delay) in [
+      ([.playCount(.finite(5))], .finite(5), 0), ([.playCount(.indefinite)], .indefinite, 0),
+      ([.delay(FrameDelay(centiseconds: 100))], .once, 100),
+      // Browsers show a picture without a delay for 100 ms.
+      ([.speed(0.5), .playCount(.finite(2))], .finite(2), 20),
+    ] as [([AnimationEdit], PlayCount, Int)] {
+      let outcome = comparison.run(edits)
+      #expect(outcome.problem == nil && outcome.refusal == nil)
+      #expect(outcome.plan?.format == .apng && outcome.plan?.isCopy == true)
+      let output = try AnimatedImage(bytes: outcome.bytes)
+      #expect(output.format == .apng && output.damage.isEmpty && output.playCount == plays)
+      #expect(output.frames.map(\.delay.milliseconds) == [10 * delay])
+    }
+    for edits in [[], [.playCount(.once)], [.reverse, .framesPerSecond(4)]] as [[AnimationEdit]] {
+      let outcome = comparison.run(edits)
+      #expect(outcome.problem == nil && outcome.plan?.format == .png)
+      #expect(try outcome.bytes == FixtureLibrary().file("APNG/still.png"))
+    }
+  }
+
   @Test("Comments stay, and there is one loop count")
   func extensions() throws {
     let source = try FixtureLibrary().file("GIF/metadata.gif")
