@@ -99,12 +99,15 @@ extension AnimatedImage {
     return written
   }
 
-  /// Returns a copy of `options` with the parts that are missing: the image's static image as the poster, and a survey
-  /// of the colours of all frames.
+  /// Returns a copy of `options` with the parts that are missing: the image's static image as the poster, a survey of the
+  /// colours of all frames, and the shape of pixels if the format stays the same.
   func completed(
     _ options: AnimationWriterOptions, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> AnimationWriterOptions {
     var options = options
+    if options.format == format {
+      options.carried.pixelAspect = try format.editing?.pixelAspect(of: self) ?? 0
+    }
     if options.poster == nil, staticImage != nil,
       options.format.writable?.hasPoster == true
     {

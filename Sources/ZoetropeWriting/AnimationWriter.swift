@@ -200,6 +200,7 @@ public final class AnimationWriter: Sendable {
       canvasSize: size, isDeep: isDeep, playCount: options.playCount, metadata: options.metadata,
       effort: options.effort, survey: survey, hasPoster: options.poster != nil)
     request.storesRGBA = options.storesRGBA
+    request.carried = options.carried
     // A still picture needs no control block. Some readers need one before each frame of an animation.
     request.omitsEmptyControls = options.frameCount == 1
     var reducer: ColorReducer?

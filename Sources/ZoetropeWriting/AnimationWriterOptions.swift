@@ -62,6 +62,8 @@ public struct AnimationWriterOptions: Sendable {
   public var parallelism: Int
   /// Whether an APNG stores RGBA even if a palette or grey would suffice.
   package var storesRGBA = false
+  /// What the file takes over from its source, if both have the same format.
+  package var carried = AnimationRequest.Carried()
 
   /// What happens to a frame that equals the previous one.
   public struct IdenticalFrames: Sendable, Hashable {

@@ -15,10 +15,21 @@ package struct AnimationRequest: Sendable {
   package var colorTable: [UInt32]?
   /// APNG: whether pixels are stored as RGBA even if a palette or grey would suffice.
   package var storesRGBA = false
-  /// GIF: extension blocks that come before the first frame.
-  package var extensions: [UInt8] = []
+  package var carried = Carried()
   /// GIF: whether graphic control extensions are left out until the first frame that needs such an extension.
   package var omitsEmptyControls = false
+
+  /// What a file takes over from its source, which has the same format, besides pictures, times and metadata.
+  package struct Carried: Sendable {
+    /// GIF: extension blocks that come before the first frame.
+    package var head: [UInt8] = []
+    /// GIF: the shape of a pixel, as the screen descriptor stores it. Browsers ignore it.
+    package var pixelAspect: UInt8 = 0
+    /// GIF: the index of the background colour in the global palette, which is that of the source. Browsers ignore it.
+    package var backgroundIndex: UInt8 = 0
+
+    package init() {}
+  }
 
   package init(
     canvasSize: PixelSize, isDeep: Bool, playCount: PlayCount, metadata: AnimationMetadata?,

@@ -72,7 +72,10 @@ struct GIFAnimationEncoder: AnimationEncoding {
     bytes += UInt16(request.canvasSize.width).littleEndianBytes
     bytes += UInt16(request.canvasSize.height).littleEndianBytes
     let bits = table.isEmpty ? 1 : table.count.trailingZeroBitCount
-    bytes += [(table.isEmpty ? 0 : 0x80) | UInt8(bits - 1), 0, 0]
+    bytes += [
+      (table.isEmpty ? 0 : 0x80) | UInt8(bits - 1), request.carried.backgroundIndex,
+      request.carried.pixelAspect,
+    ]
     for color in table { bytes += color.rgbBytes }
     switch request.playCount {
     case .once: break
@@ -93,7 +96,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
       bytes += [0x21, GIFExtension.application, 11] + Array("XMP DataXMP".utf8)
       bytes += Array(xmp.utf8) + [1] + (0...255).reversed() + [0]
     }
-    return bytes + request.extensions
+    return bytes + request.carried.head
   }
 
   /// Returns whether `metadata` contains anything that ``start(frameCount:)`` does not write, apart from the name of the

@@ -9,6 +9,8 @@ protocol FormatEditing: Sendable {
   /// Returns the number of bytes in extensions of `image` that a smaller file can leave out. Zero if the image's
   /// metadata contains all of them.
   func extensionByteCount(of image: AnimatedImage) throws(AnimatedImageError) -> Int
+  /// Returns the shape of a pixel as the file stores it, besides in its metadata, or 0 if it does not.
+  func pixelAspect(of image: AnimatedImage) throws(AnimatedImageError) -> UInt8
   /// Returns whether pixels are stored as RGB or RGBA, rather than as grey or as indices of a palette.
   func storesTrueColor(_ header: ImageHeader) -> Bool
   /// Returns ways to write `image` in fewer bytes, in the order in which they are tried, or the first damage that costs
@@ -21,6 +23,7 @@ protocol FormatEditing: Sendable {
 
 extension FormatEditing {
   func extensionByteCount(of image: AnimatedImage) -> Int { 0 }
+  func pixelAspect(of image: AnimatedImage) -> UInt8 { 0 }
   func storesTrueColor(_ header: ImageHeader) -> Bool { false }
 }
 

@@ -70,11 +70,25 @@ package struct PictureRewriting: Sendable {
       image, crop: crop, rendering, keeps16Bit: writing.reduction == nil, isCancelled: isCancelled)
     size = pictures.size
     writing.size = size
+    if format == image.format, Self.keepsPixelShape(crop.size, size, rendering) {
+      writing.carried.pixelAspect = try format.editing?.pixelAspect(of: image) ?? 0
+    }
     if format.writable?.hasPoster == true { writing.poster = try pictures.poster() }
     var assembly = AnimationAssembly(
       pictures, frames: frames, options: writing, isCancelled: isCancelled)
     try assembly.prepare()
     (self.options, findings) = (assembly.options, assembly.findings)
+  }
+
+  /// Returns whether the pixels of pictures of `size` have the shape of the source's pixels: whether `rendering` scales
+  /// both sides of a canvas by the same factor, apart from rounding to whole pixels.
+  private static func keepsPixelShape(
+    _ canvas: PixelSize, _ size: PixelSize, _ rendering: Rendering?
+  ) -> Bool {
+    guard let rendering, let target = rendering.target else { return true }
+    let box = target.sourceBox(of: canvas, size: size, fit: rendering.fit)
+    return abs(box.width * Double(size.height) - box.height * Double(size.width))
+      < box.width + box.height
   }
 
   /// Returns a copy with the image's metadata added.

@@ -10,6 +10,11 @@ struct GIFEditing: FormatEditing {
     try GIFStructureMap(image).extras.joined().reduce(0) { $0 + $1.count }
   }
 
+  func pixelAspect(of image: AnimatedImage) throws(AnimatedImageError) -> UInt8 {
+    var buffer = ReadBuffer()
+    return try image.source.copy(12..<13, &buffer)[0]
+  }
+
   func optimizingWays(
     _ image: AnimatedImage, _ options: OptimizingOptions,
     _ isCancelled: @escaping @Sendable () -> Bool

@@ -4,6 +4,10 @@ struct GIFRecoding {
   private let options: OptimizingOptions
   private let isCancelled: @Sendable () -> Bool
   private let extensions: [UInt8]
+  /// The index of the background colour, as the source stores it.
+  private let backgroundIndex: UInt8
+  /// The shape of a pixel, as the source stores it.
+  private let pixelAspect: UInt8
   /// A global table of the colours of all changed pixels, or nil if there are too many. If the table is not complete,
   /// it has the colours of some frames only.
   private let colors: (table: [UInt32], isComplete: Bool)?
@@ -32,8 +36,10 @@ struct GIFRecoding {
   ) throws(AnimatedImageError) {
     (self.image, self.options, self.isCancelled) = (image, options, isCancelled)
     var extensions: [UInt8] = []
+    var buffer = ReadBuffer()
+    let screen = try image.source.copy(11..<13, &buffer)
+    (backgroundIndex, pixelAspect) = (screen[0], screen[1])
     if !options.stripsMetadata {
-      var buffer = ReadBuffer()
       for range in try GIFStructureMap(image).extras.joined() {
         extensions += try image.source.copy(range, &buffer)
       }
@@ -133,7 +139,11 @@ struct GIFRecoding {
         canvasSize: image.canvasSize, isDeep: false, playCount: image.playCount, metadata: nil,
         effort: effort, survey: nil, hasPoster: false)
       request.colorTable = table
-      request.extensions = extensions
+      request.carried.head = extensions
+      request.carried.pixelAspect = pixelAspect
+      if way.keepsTable, Int(backgroundIndex) < table.count {
+        request.carried.backgroundIndex = backgroundIndex
+      }
       request.omitsEmptyControls = true
       let encoder = try format.makeEncoder(request)
       let share = options.writerOptions.share(

@@ -201,6 +201,46 @@ import ZoetropeTestSupport
     #expect(try AnimatedImage(bytes: stripped).metadata.texts.isEmpty)
   }
 
+  @Test func `the shape of pixels is kept, and the background colour with its palette`() throws {
+    // Frames that are stored whole, and become smaller.
+    let palette = GIFPalette((0..<16).map { RGBA(red: UInt8($0 * 17), green: 9, blue: 200) })
+    func film(background: UInt8) -> [UInt8] {
+      var gif = GIFBuilder()
+      gif.signature()
+      gif.screen(width: 24, height: 16, palette: palette, background: background, aspect: 113)
+      for time in 0..<6 {
+        gif.frame(
+          GIFFrame(
+            rect: PixelRect(x: 0, y: 0, width: 24, height: 16),
+            indices: (0..<384).map { $0 == time ? 15 : UInt8($0 * 7 / 5 % 16) }))
+      }
+      gif.trailer()
+      return gif.bytes
+    }
+    for (stored, kept) in [(7, 7), (15, 15), (16, 0)] as [(UInt8, UInt8)] {
+      let file = film(background: stored)
+      let small = try Self.optimized(file, OptimizingOptions()).bytes
+      #expect(small.count < file.count && Array(small[11..<13]) == [kept, 113])
+    }
+    let image = try AnimatedImage(bytes: film(background: 7))
+    for (edits, aspect) in [
+      ([.resize(TargetSize(width: 48))], 113), ([.resize(TargetSize(width: 7))], 113),
+      ([.resize(TargetSize(width: 9, height: 9), fit: .fill)], 113),
+      ([.resize(TargetSize(width: 24, height: 32), fit: .stretch)], 0),
+    ] as [([AnimationEdit], UInt8)] {
+      let sink = MemorySink()
+      _ = try EditPlan(image, edits, EditOptions()).write(to: sink)
+      #expect(sink.bytes[12] == aspect, "\(edits)")
+    }
+    let (copy, other) = (MemorySink(), MemorySink())
+    var options = AnimationWriterOptions(copying: image)
+    _ = try image.reencode(to: other, options: options)
+    #expect(try AnimatedImage(bytes: other.bytes).damage.isEmpty)
+    options.format = .gif
+    _ = try image.reencode(to: copy, options: options)
+    #expect(copy.bytes[12] == 113)
+  }
+
   @Test func `a sink that fails ends it`() throws {
     let file = try Self.write([Pictures.make(9, 9) { x, y in Self.shade(x + y) }])
     let sink = CallbackSink { _ in throw AnimatedImageError(.io, "full") }
