@@ -28,6 +28,10 @@ struct OptimizeCommand: ZoetropeSubcommand {
       input. --effort default estimates which way is smallest; --effort small tries many of them. \
       The output does not depend on the number of threads.
 
+      Metadata is kept, unless --strip leaves it out. Chunks of an APNG that would not be valid \
+      with newly encoded pixels, such as caBX, which signs the bytes of the file, are left out, and \
+      the report says so.
+
       --lossy N lets colours differ where that saves bytes. N is the largest difference, in \
       eighths of a level of grey (there are 256 levels); differences in hue are weighted by how \
       visible they are. At 40 the differences are hard to see; at 120 they are obvious in \

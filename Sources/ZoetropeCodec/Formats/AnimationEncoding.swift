@@ -21,8 +21,16 @@ package struct AnimationRequest: Sendable {
 
   /// What a file takes over from its source, which has the same format, besides pictures, times and metadata.
   package struct Carried: Sendable {
-    /// GIF: extension blocks that come before the first frame.
+    /// The extension blocks of a GIF or ancillary chunks of an APNG that come before the first frame.
     package var head: [UInt8] = []
+    /// APNG: ancillary chunks that come after the last frame.
+    package var tail: [UInt8] = []
+    /// APNG: the header of the source, which decides whether the next two chunks still apply.
+    package var header: ImageHeader?
+    /// APNG: the sBIT chunk.
+    package var significantBits: [UInt8] = []
+    /// APNG: the bKGD chunk.
+    package var background: [UInt8] = []
     /// GIF: the shape of a pixel, as the screen descriptor stores it. Browsers ignore it.
     package var pixelAspect: UInt8 = 0
     /// GIF: the index of the background colour in the global palette, which is that of the source. Browsers ignore it.

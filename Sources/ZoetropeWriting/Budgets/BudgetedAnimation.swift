@@ -46,7 +46,7 @@ extension AnimatedImage {
     options.budget = budget
     let fitting = try BudgetFitting(self, edits, options, budget, isCancelled, progress)
     // A file without metadata may still fit.
-    let mayStrip = lossless == nil || !keepsMetadata ? false : try hasMetadata()
+    let mayStrip = lossless == nil || !keepsMetadata ? false : fitting.hasMetadata
     var search = BudgetSearch(
       limit: budget.byteLimit, levers: fitting.levers, least: lossless, isLossless: !mayStrip)
     var best: BudgetedAnimation?
@@ -79,7 +79,7 @@ extension AnimatedImage {
           best = BudgetedAnimation(
             plan: found.plan, file: found.file, settings: settings,
             encodeCount: search.encodeCount,
-            losesMetadata: found.isStripped && metadata != AnimationMetadata())
+            losesMetadata: found.losesMetadata)
         }
       case .finish:
         guard var best else { preconditionFailure("a file that was not encoded") }
@@ -118,8 +118,8 @@ extension AnimatedImage {
 }
 
 extension AnimatedImage {
-  /// Returns whether the file has metadata or, in a GIF, extensions that a smaller file can leave out.
-  private func hasMetadata() throws(AnimatedImageError) -> Bool {
+  /// Returns whether the file has metadata or extensions that a smaller file can leave out.
+  fileprivate func hasMetadata() throws(AnimatedImageError) -> Bool {
     if metadata != AnimationMetadata() { return true }
     return try format.editing?.extensionByteCount(of: self) ?? 0 > 0
   }
@@ -135,6 +135,8 @@ private struct BudgetFitting {
   /// The plan that applies only the edits, with no concession to the limit.
   let plan: EditPlan
   let levers: BudgetSearch.Levers
+  /// Whether the image has anything that a stripped file leaves out.
+  let hasMetadata: Bool
 
   init(
     _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions, _ budget: ByteBudget,
@@ -148,6 +150,7 @@ private struct BudgetFitting {
     self.options = options
     self.isCancelled = isCancelled
     limit = budget.byteLimit
+    hasMetadata = try image.hasMetadata()
     plan = try EditPlan(image, edits, options, isCancelled: isCancelled, progress: progress)
     let size = plan.canvasSize
     let duration = plan.frames.reduce(0.0) {
@@ -183,7 +186,7 @@ private struct BudgetFitting {
 
   /// A file, of which only the size is known if it is far too long.
   typealias File = (
-    plan: EditPlan, file: EncodedFile, byteCount: Int, isStripped: Bool
+    plan: EditPlan, file: EncodedFile, byteCount: Int, losesMetadata: Bool
   )
 
   /// Encodes the file with `settings`. Returns nil if the file is far too long, unless `countsAll`.
@@ -201,8 +204,11 @@ private struct BudgetFitting {
     _ plan: EditPlan, _ settings: BudgetSearch.Settings, countsAll: Bool = false,
     keepsMetadata: Bool, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> File? {
+    // Extensions that are not read as metadata are only kept with copied frames, whatever the limit.
+    let isStripped =
+      plan.rewriting != nil && !keepsMetadata && image.metadata != AnimationMetadata()
     if let file = plan.encoded, plan.rewriting != nil {
-      return (plan, file, file.bytes.count, isStripped: !keepsMetadata)
+      return (plan, file, file.bytes.count, isStripped)
     }
     // Complete a file of up to about four times the limit, because the search needs its size.
     let sink = LimitedSink(
@@ -215,7 +221,7 @@ private struct BudgetFitting {
       guard sink.isTooLong else { throw error }
       return nil
     }
-    var (bytes, isStripped) = (sink.bytes, plan.rewriting != nil && !keepsMetadata)
+    var (bytes, losesMetadata) = (sink.bytes, isStripped)
     if plan.rewriting == nil, !options.storesRGBA, bytes.count > limit || settings.isThorough {
       // Frames that were copied may become smaller if they are encoded again.
       let optimized = LimitedSink(bytes.count)
@@ -230,7 +236,8 @@ private struct BudgetFitting {
           parallelism: options.parallelism),
         isCancelled: isCancelled)
       if result.byteCount < bytes.count {
-        (bytes, isStripped) = (optimized.bytes, !keepsMetadata)
+        bytes = optimized.bytes
+        losesMetadata = keepsMetadata ? result.losesMetadata : hasMetadata
         // It is no longer known which frames are copies, so the number of copies is left out.
         written = WrittenAnimation(
           byteCount: bytes.count, frameCount: written.frameCount, mergedCount: written.mergedCount,
@@ -240,7 +247,7 @@ private struct BudgetFitting {
     }
     return (
       plan, EncodedFile(bytes: bytes, written: written),
-      sink.isTooLong ? sink.byteCount : bytes.count, isStripped
+      sink.isTooLong ? sink.byteCount : bytes.count, losesMetadata
     )
   }
 
@@ -260,7 +267,7 @@ private struct BudgetFitting {
     else { return best }
     var best = best
     (best.plan, best.file) = (found.plan, found.file)
-    best.losesMetadata = false
+    best.losesMetadata = found.losesMetadata
     return best
   }
 

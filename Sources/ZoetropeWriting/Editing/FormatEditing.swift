@@ -9,6 +9,9 @@ protocol FormatEditing: Sendable {
   /// Returns the number of bytes in extensions of `image` that a smaller file can leave out. Zero if the image's
   /// metadata contains all of them.
   func extensionByteCount(of image: AnimatedImage) throws(AnimatedImageError) -> Int
+  /// Returns whether `image` has extensions that are not written with its metadata, so that a file lacks them unless it
+  /// takes them over.
+  func hasOtherExtensions(_ image: AnimatedImage) throws(AnimatedImageError) -> Bool
   /// Returns the shape of a pixel as the file stores it, besides in its metadata, or 0 if it does not.
   func pixelAspect(of image: AnimatedImage) throws(AnimatedImageError) -> UInt8
   /// Returns whether pixels are stored as RGB or RGBA, rather than as grey or as indices of a palette.
@@ -23,6 +26,7 @@ protocol FormatEditing: Sendable {
 
 extension FormatEditing {
   func extensionByteCount(of image: AnimatedImage) -> Int { 0 }
+  func hasOtherExtensions(_ image: AnimatedImage) -> Bool { false }
   func pixelAspect(of image: AnimatedImage) -> UInt8 { 0 }
   func storesTrueColor(_ header: ImageHeader) -> Bool { false }
 }
@@ -33,8 +37,8 @@ struct OptimizingWay {
   let isExact: Bool
   /// Whether this way is tried only if no earlier way made the file smaller without loss.
   let isFallback: Bool
-  /// Writes the file.
-  let write: (LimitedSink, (WritingProgress) -> Void) throws(AnimatedImageError) -> Void
+  /// Writes the file. Returns whether the file lacks metadata that should be kept, but does not apply to it.
+  let write: (LimitedSink, (WritingProgress) -> Void) throws(AnimatedImageError) -> Bool
 }
 
 /// The formats whose compressed frames can be copied.

@@ -10,6 +10,12 @@ struct GIFEditing: FormatEditing {
     try GIFStructureMap(image).extras.joined().reduce(0) { $0 + $1.count }
   }
 
+  func hasOtherExtensions(_ image: AnimatedImage) -> Bool {
+    image.metadata.applicationBlocks.contains {
+      !["ICCRGBG1012", "XMP DataXMP"].contains($0.identifier)
+    }
+  }
+
   func pixelAspect(of image: AnimatedImage) throws(AnimatedImageError) -> UInt8 {
     var buffer = ReadBuffer()
     return try image.source.copy(12..<13, &buffer)[0]
@@ -25,6 +31,7 @@ struct GIFEditing: FormatEditing {
       OptimizingWay(isExact: !way.usesTolerance, isFallback: way.isFallback) {
         (sink, progress) throws(AnimatedImageError) in
         try recoding.write(way, to: sink, progress)
+        return false
       }
     }
     return (ways, nil)

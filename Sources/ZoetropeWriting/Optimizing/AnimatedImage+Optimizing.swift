@@ -7,11 +7,16 @@ extension AnimatedImage {
   /// well, because rewriting it would lose the remains of its broken frames. The smallest file so far is kept in
   /// memory, and nothing is written before the end.
   ///
+  /// Metadata is kept, and so are all extension blocks of a GIF, except plain text. The pixels of an APNG are encoded
+  /// again. Of its other ancillary chunks, those are kept that still apply: unknown chunks if their types say that they
+  /// are safe to copy, and bKGD and sBIT if pixels are stored in the same form. A caBX, which signs the bytes of the
+  /// source, is not.
+  ///
   /// - Parameters:
   ///   - sink: The destination. The sink is finished if writing succeeds, and abandoned if this method throws. The
   ///     destination may be the file that is being read.
   ///   - options: The effort, the tolerance, and whether metadata is kept. Default: balanced effort, no tolerance, and
-  ///     all metadata is kept.
+  ///     metadata is kept.
   ///   - progress: A closure that is called after each frame of each attempt, on a thread of the library.
   /// - Throws: the errors of ``FrameReader/next()`` and of the sink; `cancelled` if the task is cancelled: at once or,
   ///   if the sink is a ``FileSink``, once its temporary file is removed.
@@ -50,7 +55,7 @@ extension AnimatedImage {
       var best = try smallest(options, &damage, isCancelled, begin: { attempt += 1 }, report)
       var tolerance = options.tolerance
       var colors: Int?
-      var losesMetadata = false
+      var losesMetadata = best?.losesMetadata ?? false
       if let byteLimit, (best?.bytes.count ?? source.byteCount) > byteLimit {
         attempt += 1
         let found = try fitted(
@@ -60,10 +65,14 @@ extension AnimatedImage {
           to: ByteBudget(byteLimit: byteLimit, keepsSize: true, keepsFrameRate: true),
           lossless: best?.bytes.count ?? source.byteCount, keepsMetadata: !options.stripsMetadata,
           isCancelled: isCancelled, progress: report)
-        best = (found.bytes, found.plan.rewriting == nil)
+        best = (found.bytes, found.plan.rewriting == nil, found.losesMetadata)
         tolerance = max(tolerance, found.settings.tolerance)
         colors = found.settings.colors
         losesMetadata = found.losesMetadata
+        // Where no way of writing the file without loss fits, only the metadata that was read is written.
+        if !losesMetadata, !options.stripsMetadata, found.plan.rewriting != nil {
+          losesMetadata = try format.editing?.hasOtherExtensions(self) ?? false
+        }
       }
       var output = EditOutput(source, sink, isCancelled: isCancelled)
       if let best {
@@ -92,13 +101,13 @@ extension AnimatedImage {
     return result
   }
 
-  /// Returns the smallest file that was found, and whether it is lossless. Returns nil if no file is smaller than the
-  /// source, or if the source is damaged or a still picture.
+  /// Returns the smallest file that was found, whether it is lossless, and whether it lacks metadata. Returns nil if no
+  /// file is smaller than the source, or if the source is damaged or a still picture.
   private func smallest(
     _ options: OptimizingOptions, _ found: inout [Damage],
     _ isCancelled: @escaping @Sendable () -> Bool, begin: () -> Void,
     _ progress: (WritingProgress) -> Void
-  ) throws(AnimatedImageError) -> (bytes: [UInt8], isExact: Bool)? {
+  ) throws(AnimatedImageError) -> (bytes: [UInt8], isExact: Bool, losesMetadata: Bool)? {
     guard (0...200).contains(options.tolerance) else {
       throw AnimatedImageError(
         .parameter, "tolerance is \(options.tolerance); it must be 0 to 200", format: format)
@@ -108,13 +117,13 @@ extension AnimatedImage {
     else { return nil }
     let (ways, loss) = try editing.optimizingWays(self, options, isCancelled)
     if let loss { found = [loss] }
-    var best: (bytes: [UInt8], isExact: Bool)?
+    var best: (bytes: [UInt8], isExact: Bool, losesMetadata: Bool)?
     for way in ways where !way.isFallback || best?.isExact != true {
       begin()
       let sink = LimitedSink((best?.bytes.count ?? source.byteCount) - 1)
       do throws(AnimatedImageError) {
-        try way.write(sink, progress)
-        best = (sink.bytes, way.isExact)
+        let losesMetadata = try way.write(sink, progress)
+        best = (sink.bytes, way.isExact, losesMetadata)
       } catch {
         // Not every way can write every file: pixels that the source leaves unchanged may have to be drawn, and may
         // have colours that do not fit into a frame with 256 other colours.

@@ -15,7 +15,8 @@ public struct OptimizedAnimation: Sendable, Hashable {
   package let tolerance: Int
   /// The maximum number of colours in a palette, or nil if the number was not limited.
   package let colors: Int?
-  /// Whether metadata was left out so that the file fits the byte limit.
+  /// Whether metadata was left out that was to be kept, because the file has to fit the byte limit, or because the
+  /// metadata does not apply to pixels that are stored in another way.
   package let losesMetadata: Bool
   /// The first damage found while decoding, or an empty array. Without a byte limit, a damaged source is copied.
   package let damage: [Damage]

@@ -6,6 +6,14 @@ struct PNGEditing: FormatEditing {
     try PNGStructureMap(image)
   }
 
+  func extensionByteCount(of image: AnimatedImage) throws(AnimatedImageError) -> Int {
+    try PNGStructureMap(image).otherByteCount
+  }
+
+  func hasOtherExtensions(_ image: AnimatedImage) throws(AnimatedImageError) -> Bool {
+    try extensionByteCount(of: image) > 0
+  }
+
   func storesTrueColor(_ header: ImageHeader) -> Bool { [2, 6].contains(header.colorType) }
 
   func optimizingWays(
@@ -22,16 +30,31 @@ struct PNGEditing: FormatEditing {
     writing.format = .apng
     writing.playCount = image.playCount
     writing.identicalFrames = .keep
-    writing.metadata = options.stripsMetadata ? nil : image.metadata
+    var isComplete = true
+    if !options.stripsMetadata {
+      writing.metadata = image.metadata
+      let found = try PNGStructureMap(image).carried(from: image.source)
+      writing.carried = found.parts
+      writing.carried.header = image.header
+      if found.hasTexts {
+        writing.metadata?.texts = []
+        writing.metadata?.xmp = nil
+      }
+      isComplete =
+        found.isComplete && !image.damage.contains { $0.kind == .metadataLimit }
+    }
     writing = try image.completed(writing, isCancelled)
     let tolerances = options.tolerance > 0 ? [options.tolerance, 0] : [0]
-    let ways = tolerances.map { [image, writing] (tolerance) -> OptimizingWay in
+    let ways = tolerances.map { [image, writing, isComplete] (tolerance) -> OptimizingWay in
       var options = writing
       options.tolerance = tolerance
       return OptimizingWay(isExact: tolerance == 0, isFallback: false) {
         [options] (sink, progress) throws(AnimatedImageError) in
         _ = try image.reencode(
           to: sink, options: options, isCancelled: isCancelled, progress: progress)
+        // The encoder chose how pixels are stored. IHDR says how.
+        let bytes = sink.bytes
+        return !isComplete || options.carried.losesChunks(bytes[25], Int(bytes[24]))
       }
     }
     return (ways, nil)

@@ -43,6 +43,86 @@ struct PNGStructureMap: Sendable {
     }
   }
 
+  /// What becomes of a chunk if all pictures are encoded again, without a change of their size and their colours.
+  private enum Fate {
+    /// The encoder writes what it contains, from the pixels or the metadata.
+    case written
+    case carried, significantBits, background, dropped
+  }
+
+  private static func fate(of chunk: Chunk) -> Fate {
+    switch String(decoding: chunk.type, as: UTF8.self) {
+    case "PLTE", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP", "pHYs", "eXIf", "tEXt", "zTXt",
+      "iTXt":
+      .written
+    case "sBIT": .significantBits
+    case "bKGD": .background
+    // These chunks are not safe to copy, but depend only on pictures, not on how pixels are stored.
+    case "tIME", "sPLT", "mDCV", "cLLI", "sCAL", "sTER": .carried
+    // Critical chunks change, so that of unknown chunks, only those that are safe to copy may be copied (14.2). A caBX
+    // has a signature of the old bytes, and hIST counts the pixels of the old palette.
+    default: chunk.type[0] & chunk.type[3] & 0x20 != 0 ? .carried : .dropped
+    }
+  }
+
+  /// The number of bytes in chunks whose contents the image's metadata does not have.
+  var otherByteCount: Int {
+    (head + tail).reduce(0) { $0 + (Self.fate(of: $1) == .written ? 0 : $1.range.count) }
+  }
+
+  /// Returns the chunks that a file takes over in which all pictures of `source` are encoded again. Chunks before and
+  /// after the pixels of the static image stay there, as unknown ones have to (14.2).
+  ///
+  /// - Returns: The chunks, whether all texts are among them because one has properties that the metadata lacks, and
+  ///   whether no other chunk is left out than those that the form in which pixels are stored may rule out.
+  func carried(
+    from source: any ByteSource
+  ) throws(AnimatedImageError) -> (
+    parts: AnimationRequest.Carried, hasTexts: Bool, isComplete: Bool
+  ) {
+    var parts = AnimationRequest.Carried()
+    var isComplete = true
+    var buffer = ReadBuffer()
+    var hasTexts = false
+    for chunk in head + tail {
+      let isTranslated = try Self.isTranslated(chunk, source, &buffer)
+      hasTexts = hasTexts || isTranslated
+    }
+    for (place, chunk) in (head + tail).enumerated() {
+      var fate = Self.fate(of: chunk)
+      if hasTexts, Self.isText(chunk) { fate = .carried }
+      guard fate != .written else { continue }
+      guard fate != .dropped else {
+        isComplete = false
+        continue
+      }
+      let bytes = try source.copy(chunk.range, &buffer)
+      switch fate {
+      // Only one of each is valid.
+      case .significantBits: parts.significantBits = bytes
+      case .background: parts.background = bytes
+      default: if place < head.count { parts.head += bytes } else { parts.tail += bytes }
+      }
+    }
+    return (parts, hasTexts, isComplete)
+  }
+
+  private static func isText(_ chunk: Chunk) -> Bool {
+    ["tEXt", "zTXt", "iTXt"].contains { chunk.type.elementsEqual($0.utf8) }
+  }
+
+  /// Returns whether `chunk` is a text with a language or a translated keyword, which the metadata lacks (11.3.3.4).
+  private static func isTranslated(
+    _ chunk: Chunk, _ source: any ByteSource, _ buffer: inout ReadBuffer
+  ) throws(AnimatedImageError) -> Bool {
+    guard chunk.type.elementsEqual("iTXt".utf8) else { return false }
+    // A keyword has at most 79 bytes. Two flags and the language follow the zero byte after it.
+    let data = chunk.range.lowerBound + 8..<chunk.range.upperBound - 4
+    let start = try source.copy(data.prefix(84), &buffer)
+    guard let zero = start.firstIndex(of: 0), zero + 4 < start.count else { return false }
+    return start[zero + 3] != 0 || start[zero + 4] != 0
+  }
+
   /// Calls `body` with the type and the range of each whole chunk in `range`, until it returns false.
   static func forEachChunk(
     in range: Range<Int>, _ source: any ByteSource, _ buffer: inout ReadBuffer,

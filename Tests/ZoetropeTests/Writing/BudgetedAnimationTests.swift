@@ -53,6 +53,29 @@ import ZoetropeTestSupport
     #expect(try AnimatedImage(bytes: sink.bytes).metadata == AnimationMetadata())
   }
 
+  @Test func `a copy that gives up chunks for the limit says so`() throws {
+    var random = SplitMix64(seed: 1)
+    let chunk = PNGChunk("prVt", (0..<5000).map { _ in UInt8.random(in: 0...255, using: &random) })
+    var bytes = try ToleranceTests.write(
+      (0..<20).map { ToleranceTests.picture($0) },
+      AnimationWriterOptions(effort: .fast, identicalFrames: .keep))
+    bytes.insert(contentsOf: chunk.bytes, at: 33)
+    let image = try AnimatedImage(bytes: bytes)
+    let bare = try image.optimize(
+      to: MemorySink(), options: OptimizingOptions(stripsMetadata: true))
+    let whole = try image.optimize(to: MemorySink(), options: OptimizingOptions())
+    #expect(!whole.losesMetadata && whole.byteCount - bare.byteCount == chunk.bytes.count)
+    for (limit, isMissing) in [(whole.byteCount, false), (bare.byteCount + 100, true)] {
+      let found = try image.fitted(
+        [], EditOptions(), to: ByteBudget(byteLimit: limit), isCancelled: { false })
+      #expect(found.bytes.count <= limit && found.plan.rewriting == nil)
+      #expect(found.losesMetadata == isMissing && found.bytes.contains(chunk.bytes) != isMissing)
+      let sink = MemorySink()
+      let optimized = try image.optimize(to: sink, options: OptimizingOptions(), byteLimit: limit)
+      #expect(optimized.isExact && optimized.losesMetadata == isMissing)
+    }
+  }
+
   @Test(.computes, arguments: [AnimationFormat.gif, .apng])
   func `a file meets an upload preset, whatever the format of the source`(
     format: AnimationFormat

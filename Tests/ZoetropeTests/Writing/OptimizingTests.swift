@@ -201,6 +201,93 @@ import ZoetropeTestSupport
     #expect(try AnimatedImage(bytes: stripped).metadata.texts.isEmpty)
   }
 
+  /// An APNG with chunks after IHDR and before IEND, and with a text that becomes shorter.
+  private static func chunked(
+    _ pictures: [Bitmap], hasPalette: Bool, head: [PNGChunk], tail: [PNGChunk] = []
+  ) throws -> [UInt8] {
+    let options = AnimationWriterOptions(effort: .fast, identicalFrames: .keep)
+    var bytes = try pictures.written(
+      options, delay: FrameDelay(centiseconds: 5), hasSurvey: hasPalette
+    ).bytes
+    #expect(bytes[25] == (hasPalette ? 3 : 6))
+    bytes.insert(contentsOf: tail.flatMap(\.bytes), at: bytes.count - 12)
+    let text = PNGChunk("tEXt", Array("Comment".utf8) + [0] + [UInt8](repeating: 97, count: 4000))
+    bytes.insert(contentsOf: (head + [text]).flatMap(\.bytes), at: 33)
+    return bytes
+  }
+
+  /// Whether each of `chunks` is in the optimised file, and whether that says that metadata is missing.
+  private static func kept(
+    _ chunks: [PNGChunk], of file: [UInt8], _ options: OptimizingOptions = .init()
+  ) throws -> (chunks: [Bool], isMissing: Bool) {
+    let (bytes, result) = try optimized(file, options)
+    #expect(!result.isCopy && result.isExact && bytes.count < file.count)
+    let image = try AnimatedImage(bytes: bytes)
+    #expect(image.damage.isEmpty && image.metadata.texts.isEmpty == options.stripsMetadata)
+    return (chunks.map { bytes.contains($0.bytes) }, result.losesMetadata)
+  }
+
+  private static let fewColors = (0..<3).map { time in
+    Pictures.make(20, 20) { x, y in OptimizingTests.shade((x / 3 + y / 2 + time) % 40) }
+  }
+  /// Pictures that only RGBA can store.
+  private static let manyColors = (0..<3).map { time in
+    Pictures.make(40, 40) { x, y in
+      RGBA(red: UInt8(x * 6), green: UInt8(y * 6), blue: 9, alpha: UInt8(100 + x + y + time))
+    }
+  }
+
+  @Test func `chunks that still apply are kept, and the result says if others are not`() throws {
+    let time = PNGChunk("tIME", [7, 230, 11, 30, 12, 0, 0])
+    let safe = PNGChunk("prVt", [1, 2, 3])
+    let (bound, signed) = (PNGChunk("prVT", [4, 5]), PNGChunk("caBX", [6, 7, 8]))
+    let last = PNGChunk("enDt", [9, 9])
+    for effort in Self.efforts {
+      let options = OptimizingOptions(effort: effort)
+      let file = try Self.chunked(
+        Self.fewColors, hasPalette: true, head: [time, safe], tail: [last])
+      let all = try Self.kept([time, safe, last], of: file, options)
+      #expect(all.chunks == [true, true, true] && !all.isMissing)
+    }
+    for chunk in [bound, signed, PNGChunk("hIST", [0, 1, 0, 2])] {
+      let file = try Self.chunked(Self.fewColors, hasPalette: true, head: [chunk, safe])
+      let some = try Self.kept([chunk, safe], of: file)
+      #expect(some.chunks == [false, true] && some.isMissing)
+      let none = try Self.kept([chunk, safe], of: file, OptimizingOptions(stripsMetadata: true))
+      #expect(none.chunks == [false, false] && !none.isMissing)
+    }
+  }
+
+  @Test func `a chunk after the pixels stays there`() throws {
+    let last = PNGChunk("enDt", [9, 9])
+    let file = try Self.chunked(Self.fewColors, hasPalette: true, head: [], tail: [last])
+    let bytes = try Self.optimized(file, OptimizingOptions()).bytes
+    #expect(bytes.dropLast(12).suffix(last.bytes.count).elementsEqual(last.bytes))
+  }
+
+  @Test func `chunks that depend on the form of pixels are kept if it is the same`() throws {
+    let (bits, background) = (PNGChunk("sBIT", [5, 6, 5]), PNGChunk("bKGD", [1]))
+    let palette = try Self.kept(
+      [bits, background],
+      of: Self.chunked(Self.fewColors, hasPalette: true, head: [bits, background]))
+    #expect(palette.chunks == [true, false] && palette.isMissing)
+    let deep = [PNGChunk("sBIT", [5, 6, 5, 8]), PNGChunk("bKGD", [0, 1, 0, 2, 0, 3])]
+    let same = try Self.kept(
+      deep, of: Self.chunked(Self.manyColors, hasPalette: false, head: deep))
+    #expect(same.chunks == [true, true] && !same.isMissing)
+    let other = try Self.kept(
+      deep, of: Self.chunked(Self.fewColors, hasPalette: false, head: deep))
+    #expect(other.chunks == [false, false] && other.isMissing)
+  }
+
+  @Test func `a text keeps its language`() throws {
+    let text = PNGChunk("iTXt", Array("Title\0\0\0de\0Titel\0Sommer".utf8))
+    // Texts are copied as they are, so that something else has to make the file smaller.
+    let signed = PNGChunk("caBX", [UInt8](repeating: 1, count: 1000))
+    let file = try Self.chunked(Self.manyColors, hasPalette: false, head: [text, signed])
+    #expect(try Self.kept([text], of: file).chunks == [true])
+  }
+
   @Test func `the shape of pixels is kept, and the background colour with its palette`() throws {
     // Frames that are stored whole, and become smaller.
     let palette = GIFPalette((0..<16).map { RGBA(red: UInt8($0 * 17), green: 9, blue: 200) })

@@ -51,7 +51,15 @@ struct APNGEncoder: AnimationEncoding {
     chunks.append(raw: PNGScanner.signature)
     chunks.append(header: request.canvasSize, storage.form)
     chunks.append(raw: animationControl(frameCount))
+    let carried = request.carried
+    let (colorType, bitDepth) = (storage.form.colorType.rawValue, storage.form.bitDepth)
+    // mDCV, cLLI and sBIT have to precede PLTE, and bKGD has to follow it (5.6).
+    chunks.append(raw: carried.head)
+    if carried.keepsSignificantBits(colorType, bitDepth) {
+      chunks.append(raw: carried.significantBits)
+    }
     chunks.append(metadata, storage.form, storage.table, key: storage.keyBytes)
+    if carried.keepsBackground(colorType, bitDepth) { chunks.append(raw: carried.background) }
     return chunks.bytes
   }
 
@@ -83,6 +91,7 @@ struct APNGEncoder: AnimationEncoding {
 
   var end: [UInt8] {
     var chunks = PNGChunks()
+    chunks.append(raw: request.carried.tail)
     chunks.append("IEND", [])
     return chunks.bytes
   }
@@ -101,5 +110,26 @@ struct APNGEncoder: AnimationEncoding {
       return 2 * lines + searched + ScanlineCompressor.searchByteCount(searched)
     case .small: return 4 * lines + ScanlineCompressor.searchByteCount(lines)
     }
+  }
+}
+
+extension AnimationRequest.Carried {
+  /// Returns whether a file whose pixels are stored in this form lacks one of the chunks that depend on it.
+  package func losesChunks(_ colorType: UInt8, _ bitDepth: Int) -> Bool {
+    !significantBits.isEmpty && !keepsSignificantBits(colorType, bitDepth)
+      || !background.isEmpty && !keepsBackground(colorType, bitDepth)
+  }
+
+  /// Returns whether the numbers of significant bits still apply. There is one for each channel, none above the bits of
+  /// a sample, which in a palette has 8 (11.3.2.4).
+  fileprivate func keepsSignificantBits(_ colorType: UInt8, _ bitDepth: Int) -> Bool {
+    guard let header, header.colorType == colorType else { return false }
+    return colorType == PNGForm.ColorType.palette.rawValue || bitDepth >= Int(header.bitDepth)
+  }
+
+  /// Returns whether the background colour still applies. It is stored as a pixel is. Palettes are made anew (11.3.4.1).
+  fileprivate func keepsBackground(_ colorType: UInt8, _ bitDepth: Int) -> Bool {
+    guard let header, header.colorType == colorType else { return false }
+    return colorType != PNGForm.ColorType.palette.rawValue && bitDepth == Int(header.bitDepth)
   }
 }
