@@ -71,8 +71,11 @@ final class FilePictures: PictureSupply {
       failure = CommandFailure(.undecodable, code: damage.kind.name, damage.detail)
     } else if image.frames.count != 1 || image.staticImage != nil {
       failure = .usage(
-        "the file has \(image.frames.count) frames instead of one; zoetrope extract writes them as "
-          + "pictures")
+        image.frames.count == 1
+          ? "the file has a static image besides its frame; zoetrope extract --static include "
+            + "writes both as pictures"
+          : "the file has \(image.frames.count) frames instead of one; zoetrope extract writes "
+            + "them as pictures")
     }
     failure?.file = source.name
     if let failure { throw failure }

@@ -186,6 +186,24 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `a picture with one frame and a static image is refused for the static image`() throws
+  {
+    try withPictures([1, 9]) { (tool: Tool) throws in
+      let made = try tool.run(
+        "make", "f1.png", "-o", "a.png", "--fps", "5", "--poster", "f9.png")
+      try #require(made.status == 0, "\(made.errors)")
+      let refused = try tool.run("make", "a.png", "-o", "b.png", "--fps", "5")
+      #expect(refused.status == 2)
+      #expect(
+        refused.errors.contains("a.png: the file has a static image besides its frame; "),
+        "\(refused.errors)")
+      // The advice leads to two pictures.
+      #expect(
+        try tool.run("extract", "a.png", "-o", "d/", "--static", "include").status == 0)
+      #expect(try tool.list("d").count == 2)
+    }
+  }
+
   @Test func `the poster of a manifest is not overwritten`() throws {
     try withTool { (tool: Tool) throws in
       try tool.write(Self.library.file("APNG/static-hidden.png"), to: "in.png")
