@@ -79,6 +79,19 @@ import Testing
     ("$ZOETROPE sheet cat.gif -o s.png --frames -4", missing("-4"), ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --frames 0,7", missing("7"), ["cat.gif"]),
     ("$ZOETROPE play cat.gif --protocol none --start 3", missing("3"), ["cat.gif"]),
+    // One frame is not several.
+    (
+      "$ZOETROPE convert cat.gif -o c.gif --frames 0 -q && $ZOETROPE still c.gif -o s.png --frame 5",
+      "frame 5 does not exist; there is 1 frame\n", ["c.gif", "cat.gif"]
+    ),
+    (
+      "$ZOETROPE convert cat.gif -o c.gif --frames 0 -q && $ZOETROPE extract c.gif -o o/ --frames 5",
+      "frame 5 does not exist; there is 1 frame\n", ["c.gif", "cat.gif"]
+    ),
+    (
+      "$ZOETROPE convert cat.gif -o c.gif --frames 0 -q && $ZOETROPE sheet c.gif -o s.png --time 9s-",
+      "the selection does not match the only frame; a play takes", ["c.gif", "cat.gif"]
+    ),
     (
       "$ZOETROPE optimize cat.gif -o /dev/stdout --json >f",
       "the animation and --json cannot both go to standard output", ["cat.gif", "f"]

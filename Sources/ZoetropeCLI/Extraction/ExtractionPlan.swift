@@ -198,7 +198,8 @@ extension CommandFailure {
     _ frame: FrameSelector.MissingFrame, of input: InputFile
   ) -> CommandFailure {
     var failure = CommandFailure.usage(
-      "frame \(frame.number) does not exist; there are \(frame.count) frames")
+      "frame \(frame.number) does not exist; "
+        + (frame.count == 1 ? "there is 1 frame" : "there are \(frame.count) frames"))
     failure.file = input.name
     return failure
   }
@@ -208,8 +209,10 @@ extension CommandFailure {
     of image: AnimatedImage, input: InputFile, policy: DelayPolicy
   ) -> CommandFailure {
     var failure = CommandFailure.usage(
-      "the selection matches none of the \(image.frames.count) frames; a play takes "
-        + "\(Decimal(image.duration(policy: policy))) ms with \(policy) timing")
+      (image.frames.count == 1
+        ? "the selection does not match the only frame"
+        : "the selection matches none of the \(image.frames.count) frames")
+        + "; a play takes \(Decimal(image.duration(policy: policy))) ms with \(policy) timing")
     failure.file = input.name
     return failure
   }

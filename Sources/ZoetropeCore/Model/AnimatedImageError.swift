@@ -86,7 +86,8 @@ extension AnimatedImageError {
   package static func noFrame(
     _ index: some BinaryInteger, of count: Int, format: AnimationFormat? = nil
   ) -> Self {
-    Self(.parameter, "frame \(index) does not exist; there are \(count) frames", format: format)
+    let existing = count == 1 ? "there is 1 frame" : "there are \(count) frames"
+    return Self(.parameter, "frame \(index) does not exist; \(existing)", format: format)
   }
 
   /// Returns the error for an exceeded limit. By default, the detail of the error calls the limit by its name in

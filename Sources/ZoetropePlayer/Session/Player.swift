@@ -264,7 +264,8 @@ final class Player {
     case .saveAll(let range):
       guard let image = transport.source.image else { return }
       let isStarted = export.start(image, range: range, stem: stem)
-      handle(.message(isStarted ? "saving \(range.count) frames" : "still saving", for: nil))
+      let frames = "\(range.count) frame\(range.count == 1 ? "" : "s")"
+      handle(.message(isStarted ? "saving \(frames)" : "still saving", for: nil))
     }
   }
 
