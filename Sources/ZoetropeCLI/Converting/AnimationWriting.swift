@@ -10,8 +10,8 @@ struct AnimationWriting {
   let reporting: ConversionReporting
   /// Whether progress includes the number of the attempt to meet a byte budget. Each attempt counts the frames again.
   var numbersAttempts = false
-  /// The policy for damage with which the input was opened.
-  let damage: DamagePolicy
+  /// Returns the failure for an error of the library, with the name of the file that caused it.
+  let failure: (AnimatedImageError) -> CommandFailure
 
   /// Writes the output with `body` while signals are caught. Returns nil if the reader of a pipe has gone away.
   ///
@@ -43,13 +43,11 @@ struct AnimationWriting {
         {
           throw failure
         }
-        if let failure = sink.failure {
-          if failure == .closedPipe { return nil }
-          throw failure.commandFailure
+        if let reason = sink.failure {
+          if reason == .closedPipe { return nil }
+          throw reason.commandFailure
         }
-        var failure = CommandFailure(error, file: name ?? "", damage: damage)
-        failure.file = name
-        throw failure
+        throw failure(error)
       }
     }
   }

@@ -68,6 +68,11 @@ struct ConvertRequest: Hashable {
     var editing = form.editOptions(delayPolicy: policy)
     editing.format = format(of: image)
     let dropped = try meet(preset, &edits, &editing, of: image, input)
+    func failure(_ error: AnimatedImageError) -> CommandFailure {
+      CommandFailure(
+        planning: error, file: input.name, damage: options.damage,
+        isScaled: rendering.map { $0.filter != .nearest } ?? false)
+    }
     let conversion: Conversion
     do throws(AnimatedImageError) {
       // Planning may have to decode pictures, so signals are caught.
@@ -75,9 +80,7 @@ struct ConvertRequest: Hashable {
         try Conversion(image, edits, editing, droppedCount: dropped, reporting)
       }
     } catch {
-      throw CommandFailure(
-        planning: error, file: input.name, damage: options.damage,
-        isScaled: rendering.map { $0.filter != .nearest } ?? false)
+      throw failure(error)
     }
     do throws(AnimatedImageError) {
       try preset?.check(conversion.size, frameCount: conversion.steps.count)
@@ -100,7 +103,7 @@ struct ConvertRequest: Hashable {
     if !isPlan {
       let written = try AnimationWriting(
         place: destination.places[place], isReplacing: form.isForced, name: input.name,
-        reporting: reporting, damage: options.damage
+        reporting: reporting, failure: failure
       ).write(frameCount: conversion.steps.count) { (sink, progress) throws(AnimatedImageError) in
         try conversion.write(to: sink, progress: progress)
       }

@@ -45,7 +45,7 @@ struct OptimizeRequest: Hashable {
     let written = try AnimationWriting(
       place: destination.places[place], isReplacing: isForced, name: input.name,
       reporting: reporting, numbersAttempts: byteLimit != nil,
-      damage: options.damage
+      failure: { CommandFailure($0, file: input.name, damage: options.damage) }
     ).write(frameCount: image.frames.count) { (sink, progress) throws(AnimatedImageError) in
       let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
       let found = try image.optimize(

@@ -101,7 +101,8 @@ struct MakeRequest: Hashable {
       }, departures: departures, damage: assembly.findings.damage, isPlan: false)
     let written = try AnimationWriting(
       place: destination.places[0], isReplacing: form.isForced, name: nil, reporting: reporting,
-      damage: self.options.damage
+      // The writer reads pictures that the first pass did not keep a second time.
+      failure: pictures.failure
     ).write(frameCount: kept.kept.count) { (sink, progress) throws(AnimatedImageError) in
       try assembly.write(to: sink, progress: progress)
     }

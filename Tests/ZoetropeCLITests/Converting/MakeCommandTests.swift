@@ -315,6 +315,24 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `a picture that vanishes before it is read again is named`() throws {
+    try withTool { (tool: Tool) throws in
+      let still = try tool.run("still", "cat.gif", "-o", "0.png", "--size", "3000x2000")
+      try #require(still.status == 0, "\(still.errors)")
+      // Between the two passes over the pictures, leftovers of dead runs are removed from the directory of the output,
+      // and so is a picture with such a name. It is read again, because only the first picture is kept, and the last.
+      let leftover = "o/.zoetrope-1.tmp"
+      #expect(try tool.shell("cp 0.png 2.png && mkdir o && cp 0.png \(leftover)") == 0)
+      let result = try tool.run(
+        "make", "0.png", leftover, "2.png", "-o", "o/a.png", "--order", "given", "--fps", "5",
+        "--effort", "fast")
+      #expect(result.status == 3)
+      #expect(
+        result.errors == "zoetrope: error: \(leftover): No such file or directory\n")
+      #expect(try tool.list("o").isEmpty)
+    }
+  }
+
   @Test func `names with odd characters survive the manifest`() throws {
     try withTool { (tool: Tool) throws in
       let script = #"""
