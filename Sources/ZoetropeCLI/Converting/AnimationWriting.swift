@@ -39,8 +39,8 @@ struct AnimationWriting {
         return written
       } catch {
         reporter.finish(last)
-        if let failure = CommandFailure.interruption("interrupted, nothing was written", file: name)
-        {
+        let rest = sink.hasPassedBytesOn ? "the output is incomplete" : "nothing was written"
+        if let failure = CommandFailure.interruption("interrupted, \(rest)", file: name) {
           throw failure
         }
         if let reason = sink.failure {

@@ -16,6 +16,8 @@ final class OutputSink: AnimationSink {
 
   private let target: Mutex<Target>
   private let stopped = Mutex<WriteFailure?>(nil)
+  /// Whether bytes have been passed to a stream, which cannot take them back.
+  private let isStreamed = Atomic(false)
 
   /// Creates the file under a temporary name, or opens the stream.
   init(_ place: AnimationDestination.Place, isReplacing: Bool) throws(WriteFailure) {
@@ -33,6 +35,9 @@ final class OutputSink: AnimationSink {
   /// The reason why writing stopped, or nil if the output was not the reason.
   var failure: WriteFailure? { stopped.withLock { $0 } }
 
+  /// Whether the reader of a stream may have received bytes. A file that is not complete never appears.
+  var hasPassedBytesOn: Bool { isStreamed.load(ordering: .acquiring) }
+
   // Nothing has to be patched, because the number of frames is known before the first frame is written.
   var canPatch: Bool { false }
 
@@ -44,7 +49,10 @@ final class OutputSink: AnimationSink {
     try perform { (target) throws(WriteFailure) in
       switch target {
       case .file(let file): try file.stream.write(bytes)
-      case .stream(let stream): try stream.write(bytes)
+      case .stream(let stream):
+        // A write that a signal stops may have passed some of its bytes on.
+        if !bytes.isEmpty { isStreamed.store(true, ordering: .releasing) }
+        try stream.write(bytes)
       case .none: break
       }
     }

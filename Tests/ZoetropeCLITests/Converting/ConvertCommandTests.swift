@@ -250,6 +250,26 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: ["-o p", "-o - >p"])
+  func `a signal while a pipe is full says that the output is incomplete`(_ output: String) throws {
+    var gif = SampleGIF(width: 250, height: 250)
+    gif.frames = (0..<80).map { (UInt8($0 % 3), 4) }
+    gif.isMixed = true
+    try withTool(gif) { (tool: Tool) throws in
+      // The pipe has no room for the output, and nobody reads more than its first byte. The open descriptor 3 keeps the
+      // pipe from having no reader.
+      let script = """
+        mkfifo p; exec 3<>p; (head -c 1 <&3 >first; kill -INT $$) & \
+        exec "$ZOETROPE" convert cat.gif --plays 2 \(output) 2>err
+        """
+      #expect(try tool.endingSignal(of: script) == SIGINT)
+      #expect(try tool.read("first") == Array("G".utf8))
+      #expect(
+        String(decoding: try tool.read("err"), as: UTF8.self)
+          == "zoetrope: cat.gif: interrupted, the output is incomplete\n")
+    }
+  }
+
   @Test(arguments: ["convert", "optimize"])
   func `an interrupted list of files reports how many were not written`(_ command: String) throws {
     var gif = SampleGIF(width: 250, height: 250)
