@@ -54,7 +54,8 @@ struct Conversion {
     }
     let plan = plan
     let isKnown = plan.rewriting == nil
-    steps = plan.frames.map { ConversionStep($0, isKnown: isKnown) }
+    let isOptimized = budgeted?.isOptimized ?? false
+    steps = plan.frames.map { ConversionStep($0, isKnown: isKnown, isOptimized: isOptimized) }
     departures = Departure.ofTimes(
       plan.mergedCount, isExact: plan.hasExactDelays, keepsDuration: plan.keepsDuration)
     if droppedCount > 0 { departures.append(.frames(droppedCount)) }
@@ -122,17 +123,23 @@ struct ConversionStep: Hashable {
 
   /// Creates the step for `frame`.
   ///
-  /// - Parameter isKnown: Whether the rectangle that is compressed is known in advance.
-  init(_ frame: EditPlan.Frame, isKnown: Bool) {
+  /// - Parameters:
+  ///   - isKnown: Whether the rectangle that is compressed is known in advance.
+  ///   - isOptimized: Whether copied frames were compressed again, because the file was too large.
+  init(_ frame: EditPlan.Frame, isKnown: Bool, isOptimized: Bool) {
     switch frame.action {
+    case .copied where isOptimized, .patched where isOptimized:
+      self.init(
+        source: frame.source, delay: frame.delay, action: .encoded, rect: nil,
+        reason: "the file has to fit")
     case .copied:
       self.init(source: frame.source, delay: frame.delay, action: .copied, rect: nil, reason: nil)
     case .patched:
       self.init(source: frame.source, delay: frame.delay, action: .patched, rect: nil, reason: nil)
     case .encoded(let rect, let reason):
       self.init(
-        source: frame.source, delay: frame.delay, action: .encoded, rect: isKnown ? rect : nil,
-        reason: reason.description)
+        source: frame.source, delay: frame.delay, action: .encoded,
+        rect: isKnown && !isOptimized ? rect : nil, reason: reason.description)
       reducesColors = frame.reducesColors
     }
   }

@@ -17,6 +17,8 @@ package struct BudgetedAnimation: Sendable {
   package fileprivate(set) var droppedCount = 0
   /// Whether the image had metadata that was left out.
   package fileprivate(set) var losesMetadata: Bool
+  /// Whether frames that ``plan`` copies were compressed again, because copies do not fit.
+  package fileprivate(set) var isOptimized: Bool
 
   /// Writes the file to `sink`. The sink is finished if writing succeeds, and abandoned if this method throws.
   package func write(
@@ -79,7 +81,7 @@ extension AnimatedImage {
           best = BudgetedAnimation(
             plan: found.plan, file: found.file, settings: settings,
             encodeCount: search.encodeCount,
-            losesMetadata: found.losesMetadata)
+            losesMetadata: found.losesMetadata, isOptimized: found.isOptimized)
         }
       case .finish:
         guard var best else { preconditionFailure("a file that was not encoded") }
@@ -186,7 +188,7 @@ private struct BudgetFitting {
 
   /// A file, of which only the size is known if it is far too long.
   typealias File = (
-    plan: EditPlan, file: EncodedFile, byteCount: Int, losesMetadata: Bool
+    plan: EditPlan, file: EncodedFile, byteCount: Int, losesMetadata: Bool, isOptimized: Bool
   )
 
   /// Encodes the file with `settings`. Returns nil if the file is far too long, unless `countsAll`.
@@ -208,7 +210,7 @@ private struct BudgetFitting {
     let isStripped =
       plan.rewriting != nil && !keepsMetadata && image.metadata != AnimationMetadata()
     if let file = plan.encoded, plan.rewriting != nil {
-      return (plan, file, file.bytes.count, isStripped)
+      return (plan, file, file.bytes.count, isStripped, isOptimized: false)
     }
     // Complete a file of up to about four times the limit, because the search needs its size.
     let sink = LimitedSink(
@@ -221,7 +223,7 @@ private struct BudgetFitting {
       guard sink.isTooLong else { throw error }
       return nil
     }
-    var (bytes, losesMetadata) = (sink.bytes, isStripped)
+    var (bytes, losesMetadata, isOptimized) = (sink.bytes, isStripped, false)
     if plan.rewriting == nil, !options.storesRGBA, bytes.count > limit || settings.isThorough {
       // Frames that were copied may become smaller if they are encoded again.
       let optimized = LimitedSink(bytes.count)
@@ -236,7 +238,7 @@ private struct BudgetFitting {
           parallelism: options.parallelism),
         isCancelled: isCancelled)
       if result.byteCount < bytes.count {
-        bytes = optimized.bytes
+        (bytes, isOptimized) = (optimized.bytes, true)
         losesMetadata = keepsMetadata ? result.losesMetadata : hasMetadata
         // It is no longer known which frames are copies, so the number of copies is left out.
         written = WrittenAnimation(
@@ -247,7 +249,7 @@ private struct BudgetFitting {
     }
     return (
       plan, EncodedFile(bytes: bytes, written: written),
-      sink.isTooLong ? sink.byteCount : bytes.count, losesMetadata
+      sink.isTooLong ? sink.byteCount : bytes.count, losesMetadata, isOptimized
     )
   }
 
@@ -266,7 +268,7 @@ private struct BudgetFitting {
       found.file.bytes.count >= best.bytes.count
     else { return best }
     var best = best
-    (best.plan, best.file) = (found.plan, found.file)
+    (best.plan, best.file, best.isOptimized) = (found.plan, found.file, found.isOptimized)
     best.losesMetadata = found.losesMetadata
     return best
   }

@@ -74,6 +74,30 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `frames that are compressed again to fit are not called copied`() throws {
+    var gif = SampleGIF(width: 60, height: 60)
+    gif.frames = (0..<6).map { (UInt8($0 % 3), 4) }
+    gif.isMixed = true
+    try withTool(gif) { (tool: Tool) throws in
+      let size = try tool.read("cat.gif").count
+      func convert(_ limit: Int, _ options: String...) throws -> Tool.Outcome {
+        try tool.run(
+          ["convert", "cat.gif", "-o", "o.gif", "--force", "--max-bytes", "\(limit)"] + options)
+      }
+      #expect(try convert(size).text.hasSuffix("; exact\n"))
+      #expect(try convert(size).text.contains(" 6 frames: 6 copied, 0 encoded; "))
+      let fitted = try convert(size / 2)
+      #expect(fitted.text.hasSuffix(" 6 frames: 0 copied, 6 encoded; exact\n"), "\(fitted.text)")
+      let line = try JSONLine.one(convert(size / 2, "--json").output)
+      #expect(line["copied"] == 0 && line["encoded"] == 6 && line["exact"] == true)
+      let plan = try convert(size / 2, "--plan")
+      #expect(
+        plan.text.contains(
+          "frames 0-5 are frames 0-5 of the input: encoded, since the file has to fit\n"),
+        "\(plan.text)")
+    }
+  }
+
   @Test func `files that cannot fit are rejected with the limit, and nothing is written`() throws {
     try withTool { (tool: Tool) throws in
       let script = """
