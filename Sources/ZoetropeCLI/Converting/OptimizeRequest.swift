@@ -90,12 +90,18 @@ private struct OptimizeReport {
     return "\(input.name.sanitized): \(output.text.sanitized), "
       + "\(format.rawValue.uppercased()), "
       + "\(ConversionReport.sizes(result.sourceByteCount, result.byteCount)), \(frames); "
-      + (result.isCopy
-        ? isDamaged
-          ? "damaged, \(copied) as it is"
-          : format.writable == nil && result.frameCount == 1
-            ? "a still picture, \(copied) as it is" : "\(copied), no smaller file found"
-        : departures.isEmpty ? "exact" : departures.map(\.words).joined(separator: ", ")) + "\n"
+      + "\(outcome)\n"
+  }
+
+  /// What became of the pictures, in words.
+  private var outcome: String {
+    if result.isCopy {
+      if isDamaged { return "damaged, \(copied) as it is" }
+      let isStill = format.writable == nil && result.frameCount == 1
+      return isStill ? "a still picture, \(copied) as it is" : "\(copied), no smaller file found"
+    }
+    if departures.isEmpty { return isDamaged ? "damaged, otherwise exact" : "exact" }
+    return departures.map(\.words).joined(separator: ", ")
   }
 
   private var copied: String { isInPlace ? "left" : "copied" }

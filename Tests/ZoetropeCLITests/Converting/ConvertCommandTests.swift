@@ -362,6 +362,22 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: [("gif-cut-in-frame-1.gif", 80), ("apng-cut-in-frame-2.png", 240)])
+  func `a damaged file that is made to fit is not called exact`(_ name: String, _ limit: Int) throws
+  {
+    try withTool { (tool: Tool) throws in
+      try tool.write(FixtureLibrary().file("Bad/\(name)"), to: name)
+      for command in ["optimize", "convert"] {
+        let result = try tool.run(
+          command, name, "-o", "o/{name}", "--force", "--max-bytes", "\(limit)")
+        #expect(result.status == 1)
+        #expect(result.errors.contains("warning: \(name): "), "\(result.errors)")
+        #expect(result.text.hasSuffix("; damaged, otherwise exact\n"), "\(result.text)")
+        #expect(try tool.read("o/\(name)").count <= limit)
+      }
+    }
+  }
+
   @Test func `a crop that reaches beyond the canvas is reported`() throws {
     try withTool { (tool: Tool) throws in
       let result = try tool.run("convert", "cat.gif", "-o", "a.gif", "--crop", "9999x2+1+0")
