@@ -79,6 +79,31 @@ import Testing
     ("$ZOETROPE sheet cat.gif -o s.png --frames -4", missing("-4"), ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --frames 0,7", missing("7"), ["cat.gif"]),
     ("$ZOETROPE play cat.gif --protocol none --start 3", missing("3"), ["cat.gif"]),
+    // Names that do not say what the file holds, or that standard input does not have.
+    (
+      "$ZOETROPE optimize cat.gif -o c.webp", "the output is GIF, but its name ends in .webp",
+      ["cat.gif"]
+    ),
+    (
+      "$ZOETROPE optimize cat.gif -o 'o/q_{stem}.MP4'", "but its name ends in .MP4", ["cat.gif"]
+    ),
+    ("$ZOETROPE optimize cat.gif -o c.y4m", "but its name ends in .y4m", ["cat.gif"]),
+    (
+      "$ZOETROPE optimize - -o o/ <cat.gif", "standard input has no name for the output",
+      ["cat.gif"]
+    ),
+    (
+      "$ZOETROPE optimize - -o 'o/{name}' <cat.gif", "standard input has no name for the output",
+      ["cat.gif"]
+    ),
+    (
+      "$ZOETROPE optimize - -o '{stem}.{ext}' <cat.gif",
+      "the name of standard input has no extension; replace {ext}", ["cat.gif"]
+    ),
+    (
+      "cp cat.gif cat; $ZOETROPE optimize cat -o '{ext}/{stem}.gif'",
+      "the name of cat has no extension; replace {ext}", ["cat", "cat.gif"]
+    ),
     // One frame is not several.
     (
       "$ZOETROPE convert cat.gif -o c.gif --frames 0 -q && $ZOETROPE still c.gif -o s.png --frame 5",

@@ -90,6 +90,7 @@ struct AnimationDestination: Hashable {
     var ending: String?
     if keepsFormat {
       // Each output has the format of its input, which is known once the input is open.
+      for input in inputs { try Self.check(input, hasPartsOf: template) }
     } else if format == nil,
       isDirectory || [.name, .fileExtension].contains(template.tokens.last)
     {
@@ -206,12 +207,29 @@ struct AnimationDestination: Hashable {
     return choice
   }
 
+  /// Throws if `input` lacks a part of its name that the name of its output needs: a name at all, or an extension.
+  private static func check(
+    _ input: InputFile, hasPartsOf template: OutputTemplate
+  ) throws(CommandFailure) {
+    if input.path == nil, template.tokens.last == .name {
+      throw .usage("\(input.name) has no name for the output; name a file, such as out.gif")
+    }
+    guard template.tokens.contains(.fileExtension) else { return }
+    if let path = input.path {
+      // A missing file or an empty directory fails when its turn comes.
+      if FileStatus(at: path)?.isDirectory ?? true { return }
+      if path.extension?.isEmpty == false { return }
+    }
+    throw .usage(
+      "the name of \(input.name) has no extension; replace {ext} in the output name")
+  }
+
   /// Throws if the extension of output `place` implies a format other than `format`.
   func check(_ place: Int, holds format: AnimationFormat) throws(CommandFailure) {
     guard case .file(let path) = places[place], let ending = path.extension else { return }
     let written = format.outputFormat
-    guard let known = AnimationFormat(fileExtension: ending.lowercased()), known != written
-    else { return }
+    let known = AnimationFormat(fileExtension: ending.lowercased())
+    guard known.map({ $0 != written }) ?? FileEnding.isForeign(ending) else { return }
     throw .usage("the output is \(written.displayName), but its name ends in .\(ending)")
   }
 

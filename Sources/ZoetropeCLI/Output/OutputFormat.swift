@@ -11,6 +11,14 @@ enum FileEnding {
     "mp4", "pdf", "ppm", "svg", "tga", "tif", "tiff", "webm", "webp",
   ]
 
+  /// Returns whether programs take a file whose name ends in `.ending` for something other than an animation that the
+  /// tool writes.
+  static func isForeign(_ ending: String) -> Bool {
+    let word = ending.lowercased()
+    guard AnimationFormat(fileExtension: word) == nil else { return false }
+    return others.contains(word) || ExtractionFormat(rawValue: word) != nil
+  }
+
   /// Throws if the name of an output has the extension of another format, because programs would fail to open the file.
   /// If `template` ends in `{name}` or `{stem}`, that extension comes from the name of one of `inputs`.
   static func check(

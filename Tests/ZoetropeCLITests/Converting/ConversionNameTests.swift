@@ -108,6 +108,17 @@ import ZoetropeProcess
         == "the output is PNG, but its name ends in .gif; add .png to the output name")
   }
 
+  @Test func `names that say nothing of the format are kept`() throws {
+    let (plain, stream) = (InputFile("a.gif"), InputFile("-"))
+    for (name, input) in [
+      ("b", plain), ("b.bak", plain), ("o/{stem}", plain), ("b.GIF", plain), ("b.gif", stream),
+      ("{stem}.gif", stream), ("o/{name}.gif", stream),
+    ] {
+      let kept = try AnimationDestination(name, for: [input], keepsFormat: true)
+      try kept.check(0, holds: .gif)
+    }
+  }
+
   /// Returns the message that refuses the names that `template` gives to the outputs of `inputs`.
   private func refusal(_ template: String, _ inputs: [InputFile]) throws -> String? {
     let template = try OutputTemplate(parsing: Array(template.utf8))
