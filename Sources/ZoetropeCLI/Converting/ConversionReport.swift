@@ -24,6 +24,8 @@ struct ConversionReport {
   var clipped: PixelRect?
   /// Whether the pictures of the output have more pixels than those of the input.
   var isEnlarged = false
+  /// The options that may make the output smaller if its pictures are scaled.
+  var smallerChoices: [String] = []
   /// Whether the report is a plan, which lists every frame.
   let isPlan: Bool
 
@@ -69,9 +71,13 @@ struct ConversionReport {
       // Frames that occur twice may take twice the bytes.
       Set(steps.map(\.source)).count == steps.count
     {
+      let others = smallerChoices.dropLast().joined(separator: ", ")
+      let advice = smallerChoices.last.map {
+        "; \(others)\(others.isEmpty ? "" : " or ")\($0) may make it smaller"
+      }
       FileDescriptor.note(
         "zoetrope: warning: \(name): the output is larger than the input, since scaled pixels compress "
-          + "worse; --colors 32, --dither none or --filter nearest may make it smaller\n")
+          + "worse\(advice ?? "")\n")
     }
   }
 

@@ -96,6 +96,7 @@ struct ConvertRequest: Hashable {
       steps: conversion.steps, departures: conversion.departures, damage: conversion.damage,
       isPlan: isPlan)
     report.reducedCount = conversion.reducedCount
+    report.smallerChoices = smallerChoices(conversion.format)
     report.isEnlarged = conversion.size.area > image.canvasSize.area
     if let crop = self.edits.crop, !PixelRect(image.canvasSize).contains(crop) {
       report.clipped = PixelRect(image.canvasSize).intersection(crop)
@@ -139,11 +140,44 @@ struct ConvertRequest: Hashable {
     do throws(AnimatedImageError) {
       return try preset.apply(to: &edits, &options, of: image)
     } catch {
+      let choosesPlays = self.edits.playCount != nil
       throw CommandFailure(
         meeting: error, file: input.name,
         advice: preset.advice(
-          error, isPinned: form.budget?.keepsSize == true, isScaled: rendering != nil))
+          error, isPinned: form.budget?.keepsSize == true, isScaled: rendering != nil,
+          choosesPlays: choosesPlays,
+          isPlayTooLong: !choosesPlays || isPlayTooLong(for: preset, edits, options, of: image)))
     }
+  }
+
+  /// Returns whether one play of the edited animation takes longer than `preset` allows, whatever the number of plays.
+  private func isPlayTooLong(
+    for preset: UploadPreset, _ edits: [AnimationEdit], _ options: EditOptions,
+    of image: AnimatedImage
+  ) -> Bool {
+    var (edits, options) = (edits, options)
+    edits.removeAll { if case .playCount = $0.kind { true } else { false } }
+    do throws(AnimatedImageError) {
+      _ = try preset.apply(to: &edits, &options, of: image)
+      return false
+    } catch {
+      return error.limit?.kind == .outputDuration
+    }
+  }
+
+  /// Returns the options that may make a file of scaled pictures smaller, each of which can be combined with those that
+  /// were given.
+  private func smallerChoices(_ format: AnimationFormat) -> [String] {
+    var choices: [String] = []
+    let colors = form.reduction.colors
+    if colors != .exact {
+      if colors.limit ?? 256 > 32 { choices.append("--colors 32") }
+      if form.reduction.dithering != Dithering.none, format.hasPalettes || colors.limit != nil {
+        choices.append("--dither none")
+      }
+    }
+    if let rendering, rendering.filter != .nearest { choices.append("--filter nearest") }
+    return choices
   }
 
   /// Throws if the scaled pictures would be larger than a canvas may be.
@@ -167,8 +201,11 @@ extension UploadPreset {
   /// - Parameters:
   ///   - isPinned: Whether pictures have to keep their size.
   ///   - isScaled: Whether the size of the pictures was chosen.
+  ///   - choosesPlays: Whether the number of plays was chosen.
+  ///   - isPlayTooLong: Whether even one play takes too long.
   fileprivate func advice(
-    _ error: AnimatedImageError, isPinned: Bool, isScaled: Bool
+    _ error: AnimatedImageError, isPinned: Bool, isScaled: Bool, choosesPlays: Bool,
+    isPlayTooLong: Bool
   ) -> String? {
     switch (error.limit?.kind, size) {
     case (.outputFrames, _) where error.limit.map { $0.asked > $0.allowed } ?? false:
@@ -177,9 +214,10 @@ extension UploadPreset {
       "--size \(width)x\(height) --fit fill crops them"
     case (.outputSides, _) where isScaled: "leave out --size"
     case (.outputSides, _) where isPinned: "leave out --pin size"
+    case (.outputDuration, _) where !isPlayTooLong: "leave out --plays"
     case (.outputDuration, _):
-      "shorten it with --time, speed it up with --duration \(seconds ?? 0)s"
-        + (plays == nil ? "" : ", or leave out --plays")
+      "shorten it with --time, or speed it up with --duration \(seconds ?? 0)s"
+        + (choosesPlays && plays != nil ? ", and leave out --plays" : "")
     case (.outputFrames, _): "choose an animation with more frames"
     default: nil
     }

@@ -1,6 +1,7 @@
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @testable import ZoetropeCLI
 
@@ -98,6 +99,63 @@ import Zoetrope
         "\(refused.errors)")
       let progress = try tool.run(convert + ["--progress", "json"]).errors
       #expect(!progress.contains("\"fit\""), "\(progress)")
+    }
+  }
+
+  private static let demo = "\(FixtureLibrary().root)/Demo"
+
+  @Test(arguments: [
+    ("--plays 50", "", "; leave out --plays\n"),
+    (
+      "--duration 6s", "--duration 4s",
+      "; shorten it with --time, or speed it up with --duration 4s\n"
+    ),
+    (
+      "--duration 6s --plays 2", "--duration 4s",
+      "; shorten it with --time, or speed it up with --duration 4s, and leave out --plays\n"
+    ),
+  ])
+  func `advice on times that a site does not allow helps`(
+    _ refused: String, _ allowed: String, _ advice: String
+  ) throws {
+    try withTool { (tool: Tool) throws in
+      let convert = ["convert", "\(Self.demo)/bouncing-ball.gif", "-o", "o.png"]
+      func run(_ options: String) throws -> Tool.Outcome {
+        let words = options.split(separator: " ").map(String.init)
+        return try tool.run(convert + ["--for", "line-sticker"] + words)
+      }
+      let result = try run(refused)
+      #expect(result.status == 8 && result.errors.hasSuffix(advice), "\(result.errors)")
+      let met = try run(allowed)
+      #expect(met.status == 0, "\(met.errors)")
+    }
+  }
+
+  @Test(arguments: [
+    ("bouncing-ball.gif -o o.gif --for slack-emoji", ["--colors 32", "--dither none"]),
+    (
+      "bouncing-ball.gif -o o.gif --size 150x --dither none",
+      ["--colors 32", "--filter nearest"]
+    ),
+    (
+      "bouncing-ball.gif -o o.gif --size 150x --colors 16", ["--dither none", "--filter nearest"]
+    ),
+    ("bouncing-ball.gif -o o.gif --size 150x --colors exact", ["--filter nearest"]),
+    ("glass.png -o o.png --size 99%", ["--colors 32", "--filter nearest"]),
+  ])
+  func `advice on larger outputs can be followed`(_ line: String, _ choices: [String]) throws {
+    try withTool { (tool: Tool) throws in
+      let words = "\(Self.demo)/\(line) --force".split(separator: " ").map(String.init)
+      let result = try tool.run(["convert"] + words)
+      #expect(
+        result.errors.hasSuffix(
+          "worse; \(choices.joined(separator: " or ")) may make it smaller\n"),
+        "\(result.errors)")
+      for choice in choices {
+        let followed = try tool.run(
+          ["convert"] + words + choice.split(separator: " ").map(String.init))
+        #expect(followed.status == 0, "\(choice): \(followed.errors)")
+      }
     }
   }
 
