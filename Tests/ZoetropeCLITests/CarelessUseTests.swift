@@ -73,6 +73,15 @@ import Testing
     ("$ZOETROPE convert cat.gif -o c.gif --colors 1", "'exact' or a number", ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --frames 30-", "matches none of the 3", ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --time 50s-60s", "a play takes", ["cat.gif"]),
+    // Times of which rounding leaves nothing.
+    (
+      "$ZOETROPE convert cat.gif -o c.png --delay 0.0000001s", "the value '0.0000001s' is invalid",
+      ["cat.gif"]
+    ),
+    (
+      "$ZOETROPE convert cat.gif -o c.png --duration 0.0001ms", "the value '0.0001ms' is invalid",
+      ["cat.gif"]
+    ),
     // As many frames as there are, in the same words.
     ("$ZOETROPE still cat.gif -o s.png --frame -99", missing("-99"), ["cat.gif"]),
     ("$ZOETROPE extract cat.gif -o o/ --frames 3", missing("3"), ["cat.gif"]),

@@ -21,9 +21,25 @@ import Zoetrope
 
   @Test(arguments: [
     "", "-", "s", "1-2-3", "3s-1s", "1m", "1..5", "-1s-2s", "1s-1s", "1e3", "9999999999",
+    "0.0000001s", "0.0009ms-", "-0.00000099", "0.000000001-1s",
   ])
   func `other text is refused`(_ text: String) {
     #expect(TimeRange(text) == nil)
+  }
+
+  @Test func `a time is rounded down to a microsecond, but not to nothing`() {
+    for (text, time) in [
+      ("0.0000019s", Duration.microseconds(1)), ("0.001ms", .microseconds(1)),
+      ("1.00000099s", .seconds(1)), ("0.000000s", .zero), (".0ms", .zero),
+    ] {
+      #expect(TimeArgument(text)?.time == time, "\(text)")
+    }
+    for text in ["0.0000001s", "0.0009ms", "0.000000999"] {
+      #expect(TimeArgument(text) == nil && DelayArgument(text) == nil, "\(text)")
+    }
+    // A fraction is exact, and a delay of 0 needs no unit.
+    #expect(DelayArgument("1/10000000")?.delay == FrameDelay(numerator: 1, denominator: 10_000_000))
+    #expect(DelayArgument("0.0000000")?.delay.numerator == 0)
   }
 
   private static let refusals: [(text: String, reason: String)] = [

@@ -38,8 +38,9 @@ struct TimeRange: Hashable, Sendable {
     return first < end && (last > start || (first == last && first >= start))
   }
 
-  /// Parses a number with an optional unit, `s` or `ms`. The result is rounded down to a microsecond. All times on the
-  /// command line are parsed here.
+  /// Parses a number with an optional unit, `s` or `ms`. The result is rounded down to a microsecond. Returns nil for
+  /// a time above 0 of which nothing would be left: a delay of 0 is shown for 100 ms. All times on the command line are
+  /// parsed here.
   static func time(_ text: Substring) -> Duration? {
     var digits = text
     var scale = 1_000_000
@@ -54,12 +55,15 @@ struct TimeRange: Hashable, Sendable {
     let startsWithPoint = parts.count == 2 && parts[0].isEmpty
     guard let whole = startsWithPoint ? 0 : number(parts[0]) else { return nil }
     var microseconds = whole * scale
+    var isZero = whole == 0
     if parts.count == 2 {
       guard let fraction = number(parts[1]) else { return nil }
       var unit = 1
       for _ in 0..<parts[1].count { unit *= 10 }
       microseconds += fraction * scale / unit
+      isZero = isZero && fraction == 0
     }
+    guard microseconds > 0 || isZero else { return nil }
     return .microseconds(microseconds)
   }
 
