@@ -326,7 +326,10 @@ package struct BudgetSearch: Sendable {
       low = files.filter { $0 < high }.max() ?? -1
     }
     // From one number of colours to the next, sizes differ so much that most files leave some of the limit unused.
-    if isExact { low = (low + 1..<high).last { (estimates[$0] ?? 0) > 1.1 * limit } ?? low }
+    // The mildest rung may fit although its sample was too large; then there is nothing between the bounds.
+    if isExact, low < high {
+      low = (low + 1..<high).last { (estimates[$0] ?? 0) > 1.1 * limit } ?? low
+    }
     if high - low > 1 {
       rung = guess()
       return encodeRung()

@@ -186,29 +186,45 @@ import ZoetropeTestSupport
     #expect(chosen.tolerance > 100 && outcome.encoded.count <= 6)
   }
 
+  /// Patterns that repeat, which similar colours break up.
+  private static func patterned(_ settings: Settings) -> Int {
+    var exact = settings
+    exact.tolerance = 0
+    return film(exact) + 2000 * settings.tolerance
+  }
+
   @Test(arguments: [(900_000, 128), (750_000, 64), (600_000, 32)])
   func `where similar colours save nothing, pictures only have fewer colours`(
     limit: Int, colors: Int
   ) throws {
-    // Similar colours break up patterns that repeat.
-    func patterned(_ settings: Settings) -> Int {
-      var exact = settings
-      exact.tolerance = 0
-      return Self.film(exact) + 2000 * settings.tolerance
-    }
-    let outcome = try Self.run(limit: limit, patterned)
+    let outcome = try Self.run(limit: limit, Self.patterned)
     var expected = Settings()
     expected.colors = colors
     #expect(outcome.chosen == expected && outcome.encoded.count <= 2)
-    for lossless in [Int?.none, patterned(Settings())] {
+    for lossless in [Int?.none, Self.patterned(Settings())] {
       for limit in [960_000, 840_000, 620_000, 400_000] {
-        let encoded = try Self.run(limit: limit, lossless: lossless, patterned).encoded
+        let encoded = try Self.run(limit: limit, lossless: lossless, Self.patterned).encoded
         #expect(Set(encoded).count == encoded.count && encoded.count <= 3, "\(limit): \(encoded)")
         #expect(lossless == nil || !encoded.contains(Settings()), "\(limit)")
       }
     }
     // If few colours are not enough, there are fewer frames.
-    #expect(try Self.run(limit: 540_000, patterned).chosen?.rate == 24)
+    #expect(try Self.run(limit: 540_000, Self.patterned).chosen?.rate == 24)
+  }
+
+  /// Seeds with which the mildest rung of a stage fits, although its sample was too large.
+  @Test(arguments: [209, 476, 497, 805, 962] as [UInt64])
+  func `a file that is much smaller than its sample ends the search for fewer colours`(
+    seed: UInt64
+  ) throws {
+    let limit = 40_000 + Int(Self.noise(Settings(), seed) * 900_000)
+    let outcome = try Self.run(
+      limit: limit,
+      estimate: { Int(Double(Self.patterned($0)) * (0.8 + 0.6 * Self.noise($0, seed ^ 99))) },
+      Self.patterned)
+    let byteCount = try #require(outcome.byteCount)
+    #expect(byteCount <= limit && outcome.encoded.count <= 6)
+    #expect(byteCount * 10 >= limit * 8, "\(byteCount) of \(limit)")
   }
 
   /// Flat pictures, which similar colours make larger.
