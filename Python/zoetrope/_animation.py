@@ -555,8 +555,8 @@ class Animation(Rendered):
             change with which the file fits: it estimates sizes from samples, and encodes up to six whole files. It
             takes these measures, in this order: it drops metadata; spends more time on compression; allows similar
             colours; uses fewer colours; drops frames, down to 10 per second, without changing the duration; scales
-            pictures, down to a fifth. Finally it adds the metadata back if there is room for it. :class:`Written` tells
-            what was given up.
+            pictures, down to a fifth. Colours stay as they are if ``colors`` is ``"exact"``. Finally it adds the
+            metadata back if there is room for it. :class:`Written` tells what was given up.
         :param preset: the purpose of the file, such as ``"discord-emoji"``; see :data:`UploadPreset`. A preset scales
             pictures, drops frames and sets the number of plays as the site requires, and lowers ``max_bytes``. It
             neither crops pictures nor cuts time.

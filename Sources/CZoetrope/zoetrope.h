@@ -616,10 +616,10 @@ typedef struct zoetrope_writer_options {
      The maximum size of the file in bytes; 0: no limit. The library searches for the mildest change with which the
      file fits: it estimates sizes from samples, and encodes up to six whole files. It takes these measures, in this
      order: it drops metadata; spends more time on compression; allows similar colours; uses fewer colours; drops
-     frames, down to 10 per second, without changing the duration; scales pictures, down to a fifth. Finally it adds
-     the metadata back if there is room for it. zoetrope_optimize only drops metadata, spends more time and changes
-     colours. The file is kept in memory until it is complete. If no file fits, the call fails with
-     ZOETROPE_OVER_BUDGET. */
+     frames, down to 10 per second, without changing the duration; scales pictures, down to a fifth. Colours stay as
+     they are if `colors` is -1. Finally it adds the metadata back if there is room for it. zoetrope_optimize only
+     drops metadata, spends more time and changes colours. The file is kept in memory until it is complete. If no file
+     fits, the call fails with ZOETROPE_OVER_BUDGET. */
   int64_t max_bytes;
   /* Empty, or the name of an upload preset, which sets a site's limits on picture size, bytes, frames, duration and
      plays: "slack-emoji", "discord-emoji", "discord-sticker", "signal-sticker", "line-sticker", "imessage-small",

@@ -5,8 +5,9 @@
 /// similar colours (``EditOptions/tolerance``), uses fewer colours, drops frames down to 10 per second without changing
 /// the duration, and scales pictures down to a fifth of their size. It estimates sizes from samples of the frames,
 /// encodes at most six whole files, and keeps the best file in memory. If there is room for the metadata, the best file
-/// is encoded once more with its metadata. ``WrittenAnimation/concessions`` tells what was given up. If no file fits,
-/// the call throws ``AnimatedImageError/Code/limitExceeded``, and nothing is written.
+/// is encoded once more with its metadata. With ``ColorPolicy/exact``, no colours are given up.
+/// ``WrittenAnimation/concessions`` tells what was given up. If no file fits, the call throws
+/// ``AnimatedImageError/Code/limitExceeded``, and nothing is written.
 public struct ByteBudget: Sendable, Hashable {
   /// The maximum size of the file in bytes.
   public var byteLimit: Int

@@ -73,6 +73,15 @@ import Testing
     ("$ZOETROPE convert cat.gif -o c.gif --colors 1", "'exact' or a number", ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --frames 30-", "matches none of the 3", ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --time 50s-60s", "a play takes", ["cat.gif"]),
+    // No pixel changes, and colours may differ.
+    (
+      "$ZOETROPE convert cat.gif -o c.gif --colors exact --lossy 40",
+      "--colors exact changes no pixel; it cannot be combined with --lossy", ["cat.gif"]
+    ),
+    (
+      "$ZOETROPE make cat.gif -o c.gif --colors exact --lossy 1", "be combined with --lossy",
+      ["cat.gif"]
+    ),
     // Times of which rounding leaves nothing.
     (
       "$ZOETROPE convert cat.gif -o c.png --delay 0.0000001s", "the value '0.0000001s' is invalid",
@@ -235,6 +244,10 @@ import Testing
       #expect(result.status == 0)
       #expect(!result.text.contains("\"exact\":true"))
       #expect(result.text.contains("\"rate\""))
+      // Colours that have to be exact stay so.
+      #expect(!result.text.contains("\"lossy\"") && !result.text.contains("\"colors\""))
+      let none = try tool.run("convert", file, "-o", "b.gif", "--colors", "exact", "--lossy", "0")
+      #expect(none.status == 0, "\(none.errors)")
     }
   }
 

@@ -132,7 +132,10 @@ struct MakeCommand: ZoetropeSubcommand {
       form: form.choices(writing, colors), reporting: writing.reporting, options: reading.options)
   }
 
-  func validate() throws { try listing.check(files) }
+  func validate() throws {
+    try listing.check(files)
+    try colors.check(writing)
+  }
 
   var reportsJSON: Bool { request.reporting.isJSON }
 

@@ -22,6 +22,14 @@ struct ColorArguments: ParsableArguments {
     }
   }
 
+  /// Throws if the options contradict those for the output.
+  func check(_ writing: AnimationOutputArguments) throws {
+    if colors.policy == .exact, writing.lossy?.tolerance ?? 0 > 0 {
+      throw ValidationError(
+        "--colors exact changes no pixel; it cannot be combined with --lossy")
+    }
+  }
+
   var reduction: ColorReduction {
     ColorReduction(
       colors: colors.policy, dithering: dither,

@@ -19,7 +19,7 @@ extension BudgetSearch {
   package struct Levers: Sendable, Hashable {
     /// Whether the effort may be raised.
     package var mayBeThorough: Bool
-    /// Whether the number of colours may be reduced.
+    /// Whether colours may change, that is, whether there may be fewer colours, or similar ones.
     package var hasColors: Bool
     /// Whether pixels are stored in true colour unless the number of colours is reduced. If so, even a palette of 256
     /// colours makes the file smaller.
@@ -59,16 +59,12 @@ extension BudgetSearch {
     /// The combinations of number of colours and tolerance, from mild to harsh. The rungs after `usualEnd` spoil
     /// pictures more than fewer or smaller ones would, so they are only for the last stage.
     var rungs: (all: [Settings], usualEnd: Int) {
-      let isFull = hasColors && isTrueColor
-      var all = isFull ? rungs(nil, stride(from: 0, through: 24, by: 2)) : []
-      all += rungs(isFull ? 256 : nil, stride(from: 0, through: 80, by: 2))
-      if hasColors {
-        all += rungs(128, stride(from: 48, through: 80, by: 4))
-        all += rungs(64, stride(from: 56, through: 80, by: 4))
-        all += rungs(32, stride(from: 64, through: 100, by: 4))
-      } else {
-        all += rungs(nil, stride(from: 84, through: 120, by: 4))
-      }
+      guard hasColors else { return ([Settings()], 0) }
+      var all = isTrueColor ? rungs(nil, stride(from: 0, through: 24, by: 2)) : []
+      all += rungs(isTrueColor ? 256 : nil, stride(from: 0, through: 80, by: 2))
+      all += rungs(128, stride(from: 48, through: 80, by: 4))
+      all += rungs(64, stride(from: 56, through: 80, by: 4))
+      all += rungs(32, stride(from: 64, through: 100, by: 4))
       let usualEnd = all.count - 1
       let harshest = all[usualEnd]
       all += rungs(harshest.colors, stride(from: harshest.tolerance + 4, through: 200, by: 4))

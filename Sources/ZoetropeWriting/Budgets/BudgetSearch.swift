@@ -9,7 +9,8 @@
 ///
 /// A *stage* is a combination of frame rate and picture size. A *rung* is a combination of number of colours and
 /// tolerance. Stages and rungs are numbered from mild to harsh. There are two sequences of rungs: where a tolerance
-/// saves bytes, it is raised before and while colours are reduced; elsewhere, only colours are reduced.
+/// saves bytes, it is raised before and while colours are reduced; elsewhere, only colours are reduced. If colours may
+/// not change, there is a single rung.
 package struct BudgetSearch: Sendable {
   private enum Phase: Sendable {
     case losslessSample, lossless, thorough
@@ -336,7 +337,11 @@ package struct BudgetSearch: Sendable {
     }
     // Nothing milder is left in this stage. If much of the limit is unused, the estimates led to a stage that is too
     // harsh.
-    guard high == 0, stage > 0, encodeCount < Self.encodeLimit - 1 else { return finish() }
+    guard high == 0, estimates[0] ?? .infinity <= limit, stage > 0,
+      encodeCount < Self.encodeLimit - 1
+    else { return finish() }
+    // If colours may not change, a stage has a single file.
+    guard rungs.count > 1 || !encoded.contains(stages[stage - 1]) else { return finish() }
     stage -= 1
     beginRungs()
     rung = ends[0]

@@ -165,13 +165,30 @@ import ZoetropeTestSupport
 
   @Test func `levers that do not exist are not used`() throws {
     let levers = BudgetSearch.Levers(
-      mayBeThorough: false, hasColors: false, rates: [], percents: [])
+      mayBeThorough: false, hasColors: false, rates: [10], percents: [])
     let outcome = try Self.run(limit: 400_000, levers: levers, Self.film)
-    let chosen = try #require(outcome.chosen)
-    #expect(
-      !chosen.isThorough && chosen.colors == nil && chosen.rate == nil && chosen.percent == 100)
+    var fewer = Settings()
+    fewer.rate = 10
+    #expect(outcome.chosen == fewer)
     let failed = try Self.run(limit: 10_000, levers: levers, Self.film)
     #expect(failed.chosen == nil && (failed.least ?? 0) > 10_000 && failed.encoded.count <= 6)
+  }
+
+  @Test(arguments: 0..<200)
+  func `colours that may not change leave fewer frames and smaller pictures`(seed: UInt64) throws {
+    var levers = Self.allLevers
+    levers.hasColors = false
+    let limit = 40_000 + Int(Self.noise(Settings(), seed) * 900_000)
+    for lossless in [Int?.none, Self.film(Settings())] {
+      let outcome = try Self.run(
+        limit: limit, levers: levers, lossless: lossless,
+        estimate: { Int(Double(Self.film($0)) * (0.8 + 0.4 * Self.noise($0, seed ^ 99))) },
+        Self.film)
+      let byteCount = try #require(outcome.byteCount)
+      #expect(byteCount <= limit && outcome.encoded.count <= 6)
+      #expect(Set(outcome.encoded).count == outcome.encoded.count, "\(outcome.encoded)")
+      #expect(outcome.encoded.allSatisfy { $0.tolerance == 0 && $0.colors == nil })
+    }
   }
 
   /// Colours are the only lever.
