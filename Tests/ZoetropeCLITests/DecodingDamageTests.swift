@@ -36,20 +36,54 @@ import ZoetropeTestSupport
     }
   }
 
+  /// A file whose static image is not a frame, the same file with damage in that image only, and the offset of the
+  /// image's data.
+  private static func hiddenStatic() throws -> (intact: [UInt8], damaged: [UInt8], start: Int) {
+    let intact = try FixtureLibrary().file("APNG/static-hidden.png")
+    let start = try #require(Data(intact).range(of: Data("IDAT".utf8))).upperBound
+    var damaged = intact
+    damaged[start + 2] = 0xff
+    return (intact, damaged, start)
+  }
+
   @Test func `check decodes a static image that is not a frame`() throws {
-    let path = FixtureLibrary().root + "/APNG/static-hidden.png"
-    var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
-    let start = try #require(Data(bytes).range(of: Data("IDAT".utf8))).upperBound
-    let intact = try AnimatedImage(bytes: bytes)
+    let (whole, damaged, start) = try Self.hiddenStatic()
+    let intact = try AnimatedImage(bytes: whole)
     #expect(intact.staticImage != nil)
-    bytes[start + 2] = 0xff
-    let image = try AnimatedImage(bytes: bytes)
+    let image = try AnimatedImage(bytes: damaged)
     #expect(image.damage.isEmpty)
     for (image, isDamaged) in [(intact, false), (image, true)] {
       let report = try DamageReport(
         of: image, input: InputFile("cat"), ProgressReporter(style: .none))
       #expect(report.hasLosses == isDamaged)
       #expect(report.damage.allSatisfy { $0.frameIndex == nil && $0.byteOffset >= start - 8 })
+    }
+  }
+
+  @Test func `damage of a static image that is not a frame is in no frame`() throws {
+    let (_, bytes, _) = try Self.hiddenStatic()
+    let found = try StoredFrameReader(AnimatedImage(bytes: bytes)).staticImage()?.damage
+    let damage = try #require(found)
+    #expect(!damage.kind.isTolerated && damage.frameIndex == nil)
+    let strict = try AnimatedImage(bytes: bytes, options: DecodingOptions(damage: .strict))
+    let error = #expect(throws: AnimatedImageError.self) {
+      try StoredFrameReader(strict).staticImage()
+    }
+    #expect(error?.code == .malformed && error?.frameIndex == nil)
+    try withTool { (tool: Tool) throws in
+      try tool.write(bytes, to: "a.png")
+      let extract = ["extract", "a.png", "--static", "include", "-o", "o/"]
+      let still = ["still", "a.png", "-o", "s.png"]
+      let salvaged = try tool.run(extract + ["--manifest", "-"])
+      #expect(salvaged.status == 1 && !salvaged.errors.contains("frame 0"), "\(salvaged.errors)")
+      let items = try JSONLine.one(salvaged.output)["damage"].elements
+      #expect(items.count == 1 && items.allSatisfy { $0["frame"] == .null })
+      let drawn = try tool.run(still)
+      #expect(drawn.status == 1 && !drawn.errors.contains("frame 0"), "\(drawn.errors)")
+      for command in [extract + ["--force"], still + ["--force"], ["check", "a.png"]] {
+        let refused = try tool.run(command + ["--damage", "strict"])
+        #expect(refused.status == 6 && !refused.errors.contains("frame 0"), "\(refused.errors)")
+      }
     }
   }
 

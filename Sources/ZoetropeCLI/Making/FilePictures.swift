@@ -156,10 +156,3 @@ final class FilePictures: PictureSupply {
     return failure
   }
 }
-
-extension Damage {
-  /// Returns the same damage, but in frame `index`.
-  func inFrame(_ index: Int?) -> Damage {
-    Damage(kind, detail, frameIndex: index, byteOffset: byteOffset, validRows: validRows)
-  }
-}

@@ -28,7 +28,7 @@ struct DamageReport {
       }
       // The picture that programs without animation support show is not among the frames of every APNG.
       if Signals.ending == nil, let item = try StoredFrameReader(image).staticImage()?.damage {
-        damage.add(item.inFrame(nil))
+        damage.add(item)
       }
     } catch {
       throw CommandFailure(error, file: input.name, damage: image.options.damage)

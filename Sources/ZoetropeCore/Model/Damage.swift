@@ -54,6 +54,11 @@ extension Damage: CustomStringConvertible {
 }
 
 extension Damage {
+  /// Returns the same damage, but in frame `index`, or in no frame if `index` is nil.
+  package func inFrame(_ index: Int?) -> Damage {
+    Damage(kind, detail, frameIndex: index, byteOffset: byteOffset, validRows: validRows)
+  }
+
   /// Returns the error that ``DamagePolicy/strict`` throws for this damage.
   ///
   /// - Parameter isDueToEnd: Whether the cause of the damage is that the data ends before the end marker.

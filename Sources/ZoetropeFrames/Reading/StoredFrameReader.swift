@@ -27,18 +27,25 @@ public final class StoredFrameReader {
     return try read(image.frames[index])
   }
 
-  /// Returns the static image of an APNG if that image is not a frame, otherwise nil.
+  /// Returns the static image of an APNG if that image is not a frame, otherwise nil. Damage and errors of such an image
+  /// have no frame index.
   ///
   /// - Throws: The errors of ``frame(at:)``.
   public func staticImage() throws(AnimatedImageError) -> CompositedFrame? {
     guard let control = image.staticImage else { return nil }
-    return try read(control)
+    return try read(control, isFrame: false)
   }
 
   /// Reads the frame that `control` describes. The frame may have arrived after ``image`` was created.
-  package func read(_ control: FrameControl) throws(AnimatedImageError) -> CompositedFrame? {
+  ///
+  /// - Parameter isFrame: Whether `control` describes a frame. If false, it describes the static image. Default: true.
+  package func read(
+    _ control: FrameControl, isFrame: Bool = true
+  ) throws(AnimatedImageError) -> CompositedFrame? {
     guard !control.rect.isEmpty else { return nil }
     try decoder.decode(control, from: image.source, into: pixels)
+    // The static image has the index 0 in case it becomes the only frame. Here, frame 0 is another picture.
+    if !isFrame { pixels.damage = pixels.damage?.inFrame(nil) }
     try pixels.refuse(under: image.options.damage, format: image.format)
     let size = control.rect.size
     // The frame is drawn on a canvas of its own size, so that drawing has only one implementation.
