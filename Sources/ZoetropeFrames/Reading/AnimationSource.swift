@@ -66,7 +66,7 @@ extension AnimationSource {
 
   /// Returns the bitmap that is shown `time` after the start of the first play.
   ///
-  /// A time after the last play gives the last frame. For a ``StreamedImage``, this method waits until the frame that
+  /// A negative time counts as 0, and a time after the last play gives the last frame. For a ``StreamedImage``, this method waits until the frame that
   /// is shown at `time` has arrived. In all other respects, it behaves like ``bitmap(at:rendering:cache:)``.
   public func bitmap(
     at time: Duration, policy: DelayPolicy = .browser, rendering: Rendering = .init(),
@@ -186,6 +186,8 @@ extension ImageOrigin {
   fileprivate func frameIndex(
     at time: Duration, _ policy: DelayPolicy
   ) async throws(AnimatedImageError) -> Int {
+    // Before the first frame has arrived, a negative time would seem to have passed.
+    let time = max(time, .zero)
     var timeline = PlaybackTimeline(arrivals == nil ? frames : [], policy: policy)
     while let arrivals {
       let arrival = arrivals.arrival(after: timeline.frameCount)

@@ -256,6 +256,22 @@ import ZoetropeTestSupport
     #expect(stream.progress.ending == nil)
   }
 
+  @Test func `a negative time waits for the first frame`() async throws {
+    let (chunks, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+    let start = whole.frames[0].byteRange.lowerBound + 20
+    continuation.yield(Array(Self.film[..<start]))
+    let stream = try await StreamedImage(chunks)
+    // A request that does not wait finds no frame, even if it is cancelled.
+    let cancelled = Task { try await stream.bitmap(at: .seconds(-1)) }
+    cancelled.cancel()
+    let error = await #expect(throws: AnimatedImageError.self) { try await cancelled.value }
+    #expect(error?.code == .cancelled)
+    async let first = stream.bitmap(at: .seconds(-1))
+    continuation.yield(Array(Self.film[start...]))
+    continuation.finish()
+    #expect(try await first == expected[0])
+  }
+
   @Test func `a frame that arrives later is waited for, by index and by time`() async throws {
     let (chunks, continuation) = AsyncStream.makeStream(of: [UInt8].self)
     let middle = whole.frames[60].byteRange.lowerBound
