@@ -113,10 +113,11 @@ extension PlaybackStateMachine {
         if skipped > choice.skipped { choice = (step, skipped) }
       }
       guard let next = order.next(after: step) else { break }
-      // In a loop of steps without duration, time never advances. Time does not advance after ``endOfTime`` either.
+      // In a loop of steps without duration, time never advances. Time does not advance after ``endOfTime`` either. If
+      // playback bounces, a cycle has more steps than there are frames.
       if order.end(of: step) == step.start || end == Self.endOfTime {
         passesInstants += 1
-        if passesInstants > order.range.count { break }
+        if passesInstants > stepsPerCycle { break }
       } else {
         passesInstants = 0
       }

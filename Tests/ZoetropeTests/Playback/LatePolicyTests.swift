@@ -122,6 +122,18 @@ import Zoetrope
     }
   }
 
+  @Test func `frames without duration are skipped on the way back and forth, too`() throws {
+    var run = try MachineRun(
+      delays: [.part(1, 100), .part(0, 100), .part(0, 100), .part(0, 100)],
+      playCount: .indefinite, options: PlaybackOptions(bounces: true, delayPolicy: .exact))
+    run.run(limit: 1)
+    // Frames 1, 2, 3, 2 and 1 at 10 ms, and frame 0 from then on, are over. Frame 1 is shown at 20 ms again.
+    run.now = .milliseconds(25)
+    run.run(limit: 1)
+    #expect(run.shown.last == Shown(frame: 1, at: .milliseconds(25), skipped: 6))
+    #expect(run.presentations.last?.deadline == .milliseconds(20))
+  }
+
   @Test func `the newest decoded frame is preferred to the one that is due`() throws {
     var run = try MachineRun(
       delays: .tenths(8), options: PlaybackOptions(latePolicy: .latest))
