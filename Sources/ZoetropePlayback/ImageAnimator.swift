@@ -54,7 +54,9 @@ public final class ImageAnimator {
   public func start() {
     if task != nil, !scheduler.state.isEnded {
       scheduler.resume()
-      state = scheduler.state
+      let current = scheduler.state
+      // The task of a playback that was just started may not have awaited a frame yet.
+      state = current == .idle ? .playing : current
     } else {
       restart()
     }

@@ -78,6 +78,8 @@ package struct PlaybackStateMachine: Sendable {
   let showsPoster: Bool
 
   package internal(set) var state = PlaybackState.idle
+  /// Whether the session has started. Controls may come before.
+  private var hasBegun = false
   package internal(set) var rate: PlaybackRate
   package internal(set) var direction: PlaybackDirection
   /// The step whose frame is on screen.
@@ -204,6 +206,7 @@ package struct PlaybackStateMachine: Sendable {
   }
 
   private mutating func begin(at now: Duration) -> Action {
+    hasBegun = true
     if state == .idle { state = .playing }
     if state == .paused, fresh == nil { return .suspend }
     if isStarved { return .suspend }
@@ -298,7 +301,7 @@ extension PlaybackStateMachine {
   /// Resumes playback. Every deadline moves by the length of the pause.
   mutating func resume(at now: Duration) -> Action {
     guard state == .paused else { return .none }
-    state = .playing
+    state = hasBegun ? .playing : .idle
     if let since = pausedAt {
       anchor += now - since
       shownAt += now - since

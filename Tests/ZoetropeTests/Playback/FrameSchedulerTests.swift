@@ -160,6 +160,21 @@ import ZoetropeTestSupport
     #expect(frame.lateness == .zero)
   }
 
+  @Test func `a pause that ends before a frame is awaited leaves playback idle`() async {
+    let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(2), clock: clock)
+    var frames = scheduler.play().stream.makeAsyncIterator()
+    scheduler.pause()
+    #expect(scheduler.state == .paused)
+    scheduler.resume()
+    #expect(scheduler.state == .idle)
+    #expect(await frames.next()?.index == 0)
+    #expect(scheduler.state == .playing)
+    scheduler.pause()
+    scheduler.resume()
+    #expect(scheduler.state == .playing)
+    scheduler.stop()
+  }
+
   @Test func `pause, resume, seek and rate act on a running stream`() async throws {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(5), clock: clock)
     var frames = scheduler.play().stream.makeAsyncIterator()

@@ -52,6 +52,18 @@ import ZoetropeTestSupport
     animator.stop()
   }
 
+  @Test func `an animator that has not shown a frame yet is playing once it is started`() async {
+    let animator = ImageAnimator(FrameScheduler(sharing: PaintedFrames.tenths(3), clock: clock))
+    // Nothing is awaited here, so the animator's task does not run in between.
+    animator.start()
+    animator.start()
+    #expect(animator.state == .playing)
+    animator.pause()
+    animator.start()
+    #expect(animator.state == .playing)
+    animator.stop()
+  }
+
   @Test func `an animator that is dropped ends its playing`() async {
     let shared = PaintedFrames.tenths(3)
     do {
