@@ -26,10 +26,12 @@ extension PlaybackStateMachine {
     rescaleSteps(from: timescale)
     guard wasStarved else { return .none }
     if order.range.isEmpty, !order.isOpen {
-      let error =
-        arrival.error
-        ?? AnimatedImageError(.noFrames, "no frame within the played range has arrived")
-      return end(.failed(error))
+      let count = order.timeline.frameCount
+      let missing =
+        count > 0
+        ? AnimatedImageError.noFrame(order.range.lowerBound, of: count)
+        : AnimatedImageError(.noFrames, "no frame has arrived")
+      return end(.failed(arrival.error ?? missing))
     }
     if let time = awaitedTime { return arrive(at: time) }
     guard let awaited = pending else { return goOn(at: now) }

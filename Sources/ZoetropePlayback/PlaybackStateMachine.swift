@@ -247,7 +247,11 @@ extension PlaybackStateMachine {
     let all = isOpen ? 0 ..< .max : 0..<frames.count
     var range = options.range ?? all
     guard !range.isEmpty, all.contains(range.lowerBound), range.upperBound <= all.upperBound else {
-      throw AnimatedImageError(.parameter, "the range \(range) is not within the frames \(all)")
+      throw AnimatedImageError(
+        .parameter,
+        isOpen
+          ? "the range \(range) is empty or begins before frame 0"
+          : "the range \(range) is not within the frames \(all)")
     }
     let plays = options.playCount ?? playCount
     if case .finite(let count) = plays, count < 1 {
@@ -260,18 +264,17 @@ extension PlaybackStateMachine {
     if options.reducesMotion {
       let poster = options.posterIndex ?? start ?? range.lowerBound
       guard all.contains(poster) else {
-        throw AnimatedImageError(
-          .parameter, "the poster frame \(poster) is not within the frames \(all)")
+        throw Self.noFrame(poster, of: frames.count, isOpen: isOpen)
       }
       range = poster..<poster + 1
       start = poster
     }
     if let start, !range.contains(start) {
+      guard all.contains(start) else {
+        throw Self.noFrame(start, of: frames.count, isOpen: isOpen)
+      }
       throw AnimatedImageError(
-        .parameter,
-        all.contains(start)
-          ? "the start frame \(start) is not within the range \(range)"
-          : "frame \(start) does not exist; there are \(all.count) frames")
+        .parameter, "the start frame \(start) is not within the range \(range)")
     }
     let order = PlaybackOrder(
       timeline: PlaybackTimeline(
@@ -283,6 +286,14 @@ extension PlaybackStateMachine {
       latePolicy: options.latePolicy, stallPolicy: options.stallPolicy,
       showsPoster: options.reducesMotion)
     hasOwnPlayCount = options.playCount != nil
+  }
+
+  /// Returns the error for an index that is outside the `count` frames or, while frames may still arrive, that no frame
+  /// can ever have.
+  private static func noFrame(_ index: Int, of count: Int, isOpen: Bool) -> AnimatedImageError {
+    guard isOpen else { return .noFrame(index, of: count) }
+    return AnimatedImageError(
+      .parameter, "frame \(index) does not exist; frames are counted from 0")
   }
 }
 

@@ -331,9 +331,46 @@ import ZoetropeTestSupport
         #expect(machine.handle(.arrived(more), at: .zero) == .none)
         let end = FrameArrival(frames: [], playCount: .once, isOpen: false)
         _ = machine.handle(.arrived(end), at: .zero)
-        #expect(machine.state.error?.code == .noFrames)
+        // The error is that of a file with these frames.
+        #expect(machine.state.error?.code == .parameter)
+        #expect(
+          machine.state.error?.detail == "frame 5 does not exist; there are 3 frames")
       }
     }
+  }
+
+  @Test(arguments: [
+    (PlaybackOptions(startIndex: -1), "frame -1 does not exist; frames are counted from 0"),
+    (
+      PlaybackOptions(startIndex: .max),
+      "frame 9223372036854775807 does not exist; frames are counted from 0"
+    ),
+    (
+      PlaybackOptions(reducesMotion: true, posterIndex: -2),
+      "frame -2 does not exist; frames are counted from 0"
+    ),
+    (PlaybackOptions(range: -3..<2), "the range -3..<2 is empty or begins before frame 0"),
+    (PlaybackOptions(range: 2..<2), "the range 2..<2 is empty or begins before frame 0"),
+  ])
+  func `errors of an open stream do not state a number of frames`(
+    options: PlaybackOptions, detail: String
+  ) {
+    let error = #expect(throws: AnimatedImageError.self) {
+      try PlaybackStateMachine(
+        frames: PaintedFrames.controls(.tenths(3)), playCount: .once, options: options,
+        isOpen: true)
+    }
+    #expect(error?.code == .parameter)
+    #expect(error?.detail == detail)
+  }
+
+  @Test func `a stream without any frame fails with that`() throws {
+    var machine = try PlaybackStateMachine(
+      frames: [], playCount: .once, options: .init(), isOpen: true)
+    _ = machine.handle(.begin, at: .zero)
+    let end = FrameArrival(frames: [], playCount: .once, isOpen: false)
+    _ = machine.handle(.arrived(end), at: .zero)
+    #expect(machine.state.error?.code == .noFrames)
   }
 
   @Test func `a seek that the end of the stream overtakes goes to the last frame`() throws {
