@@ -95,7 +95,12 @@ struct Playlist {
           whenDone: { WakePipe.wake() })
       switch wait(opening, inputs[candidate], hasNext(after: candidate)) {
       case .success(let image):
-        return use(image, of: candidate)
+        do throws(CommandFailure) {
+          try settings.checkStart(in: image, of: inputs[candidate])
+          return use(image, of: candidate)
+        } catch {
+          if fails(error, of: candidate) { return nil }
+        }
       case .failure(let error):
         if fails(error, of: candidate) { return nil }
       case nil:

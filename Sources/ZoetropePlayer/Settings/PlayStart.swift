@@ -7,7 +7,7 @@ package enum PlayStart: Sendable, Hashable {
   case frame(Int)
   case time(Duration)
 
-  /// Returns the index of the start frame in `image`.
+  /// Returns the index of the start frame in `image`. See ``PlayerSettings/checkStart(in:of:)``.
   func index(in image: AnimatedImage, policy: DelayPolicy) -> Int {
     switch self {
     case .frame(let number): number < 0 ? image.frames.count + number : number

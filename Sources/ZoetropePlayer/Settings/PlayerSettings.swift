@@ -47,10 +47,13 @@ package struct PlayerSettings: Sendable {
   package init() {}
 
   /// Opens `input`. If it is a stream, waits until the canvas of the stream is known, but no longer than ``wallTime``.
+  ///
+  /// - Throws: The errors of opening `input` and of ``checkStart(in:of:)``.
   func open(_ input: InputFile) throws(CommandFailure) -> OpenedInput {
     let end = wallTime.map { ContinuousClock.now + $0 }
+    let opened: OpenedInput
     do throws(CommandFailure) {
-      return try input.open(decoding, reading: reading, knownTo: store) {
+      opened = try input.open(decoding, reading: reading, knownTo: store) {
         end.map { $0 <= .now } ?? false
       }
     } catch {
@@ -61,5 +64,19 @@ package struct PlayerSettings: Sendable {
         .undecodable, code: AnimatedImageError.Code.noFrames.name,
         "no frame arrived before --duration ended", file: input.name)
     }
+    try checkStart(in: opened, of: input)
+    return opened
+  }
+
+  /// Checks that the frame at which playback is to start exists. The frames of a stream are not known yet.
+  ///
+  /// - Throws: A usage failure with the number that the user gave, even if it counts from the end.
+  func checkStart(in opened: OpenedInput, of input: InputFile) throws(CommandFailure) {
+    guard case .whole(let image) = opened, case .frame(let number)? = start else { return }
+    let count = image.frames.count
+    guard !(-count..<count).contains(number) else { return }
+    throw CommandFailure(
+      AnimatedImageError.noFrame(number, of: count, format: image.format), file: input.name,
+      damage: decoding.damage)
   }
 }

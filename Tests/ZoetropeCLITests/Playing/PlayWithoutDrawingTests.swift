@@ -68,12 +68,34 @@ import Zoetrope
     #expect(result.text.hasPrefix("stopped: presented="))
   }
 
-  @Test func `a start past the end is reported as a failure`() throws {
-    let result = try play(["--start", "3"])
-    #expect(result.status != 0)
-    #expect(result.text.hasPrefix("failed (parameter: frame 3 does not exist; there are 3 frames)"))
-    #expect(result.text.contains("presented=0"))
-    #expect(result.errors.contains("frame 3 does not exist; there are 3 frames"))
+  @Test(arguments: [
+    "--protocol none --start", "--protocol none --frame", "--place 9x4@0,0 --start", "--start",
+    "--frame",
+  ])
+  func `a start that does not exist is reported with the number that was given`(
+    options: String
+  ) throws {
+    try withTool { (tool: Tool) throws in
+      for number in [3, -4, -99] {
+        let words = options.split(separator: " ").map(String.init)
+        let result = try tool.run(["play", "cat.gif"] + words + ["\(number)"])
+        #expect(result.status == 2 && result.output.isEmpty, "\(result.errors)")
+        #expect(
+          result.errors
+            == "zoetrope: error: cat.gif: frame \(number) does not exist; there are 3 frames\n")
+      }
+    }
+  }
+
+  @Test func `a frame that a pipe does not have is reported as for a file`() throws {
+    try withTool { (tool: Tool) throws in
+      let piped = try tool.run(
+        "play", "-", "--frame", "99", "--protocol", "none", input: SampleGIF().bytes)
+      #expect(piped.status == 2)
+      #expect(
+        piped.errors
+          == "zoetrope: error: standard input: frame 99 does not exist; there are 3 frames\n")
+    }
   }
 
   @Test(arguments: [["--speed", "0"], ["--late", "never"], ["--loops", "0"]])
