@@ -165,6 +165,15 @@ def test_bad_arguments_are_errors(delays, call):
         call(zoetrope.open(delays))
 
 
+def test_a_single_frame_is_not_called_several(delays):
+    still = io.BytesIO()
+    zoetrope.open(delays).convert(still, frames=[0], format="gif")
+    with pytest.raises(IndexError, match="frame 1 does not exist; there is 1 frame$"):
+        zoetrope.open(still.getvalue())[1]
+    with pytest.raises(IndexError, match="frame 10 does not exist; there are 10 frames$"):
+        zoetrope.open(delays)[10]
+
+
 def test_bad_types_are_type_errors(delays):
     animation = zoetrope.open(delays)
     for source in [3, None, io.StringIO("text"), object()]:

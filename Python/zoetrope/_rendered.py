@@ -26,7 +26,8 @@ class Rendered(Opened):
             place += count
         if not 0 <= place < count:
             self._use()
-            raise IndexError(f"frame {index} does not exist; there are {count} frames")
+            existing = "there is 1 frame" if count == 1 else f"there are {count} frames"
+            raise IndexError(f"frame {index} does not exist; {existing}")
         return place
 
     def _make_rendering(

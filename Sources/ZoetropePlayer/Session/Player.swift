@@ -264,7 +264,7 @@ final class Player {
     case .saveAll(let range):
       guard let image = transport.source.image else { return }
       let isStarted = export.start(image, range: range, stem: stem)
-      let frames = "\(range.count) frame\(range.count == 1 ? "" : "s")"
+      let frames = FrameExport.frames(range.count)
       handle(.message(isStarted ? "saving \(frames)" : "still saving", for: nil))
     }
   }

@@ -91,17 +91,22 @@ package struct EditTimeline: Sendable, Hashable {
       limit: LimitExcess(.editedFrames, asked: count, allowed: limit))
   }
 
+  /// The number of frames in words, for errors.
+  private var existing: String {
+    showings.count == 1 ? "there is 1 frame" : "there are \(showings.count) frames"
+  }
+
   private mutating func change(_ edit: AnimationEdit) throws(AnimatedImageError) {
     switch edit.kind {
     case .frames(let range):
       guard range.lowerBound >= 0, range.upperBound <= showings.count, !range.isEmpty else {
-        throw Self.refusal("\(edit) do not all exist; there are \(showings.count) frames")
+        throw Self.refusal("\(edit) do not all exist; \(existing)")
       }
       showings = Array(showings[range])
     case .frameList(let indices):
       guard !indices.isEmpty else { throw Self.refusal("the list of frames is empty") }
       if let wrong = indices.first(where: { !showings.indices.contains($0) }) {
-        throw Self.refusal("frame \(wrong) does not exist; there are \(showings.count) frames")
+        throw Self.refusal("frame \(wrong) does not exist; \(existing)")
       }
       try checkCount(indices.count, edit)
       showings = indices.map { showings[$0] }
@@ -171,8 +176,7 @@ package struct EditTimeline: Sendable, Hashable {
     case .delay(let delay): set([FrameDelay](repeating: delay, count: showings.count))
     case .delays(let delays):
       guard delays.count == showings.count else {
-        throw Self.refusal(
-          "the number of delays is \(delays.count); there are \(showings.count) frames")
+        throw Self.refusal("the number of delays is \(delays.count); \(existing)")
       }
       set(delays)
     }

@@ -128,6 +128,19 @@ struct EditPlanTests {
     #expect("\(AnimationEdit.resize(TargetSize(width: 60)))" == "resize to 60x")
   }
 
+  @Test(
+    "A single frame is not called several",
+    arguments: [
+      (AnimationEdit.frames(at: [5]), "frame 5 does not exist; there is 1 frame"),
+      (.frames(1..<5), "frames 1..<5 do not all exist; there is 1 frame"),
+      (.delays([]), "the number of delays is 0; there is 1 frame"),
+    ])
+  func oneFrame(_ edit: AnimationEdit, _ words: String) throws {
+    let film = gif([Patch(rect: whole)])
+    let error = #expect(throws: AnimatedImageError.self) { _ = try actions(film, [edit]) }
+    #expect(error?.detail == words)
+  }
+
   @Test("A frame that fills the canvas is copied wherever it stands")
   func independent() throws {
     let film = gif([

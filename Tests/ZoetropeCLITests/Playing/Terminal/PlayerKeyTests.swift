@@ -62,6 +62,14 @@ import Testing
     }
   }
 
+  @Test func `a single frame is not saved as several`() throws {
+    let session = try PlayerSession(files: ["cat.gif": SampleGIF(frames: [(0, 200)]).bytes])
+    try #require(session.terminal.waitToShow("6x4 GIF"))
+    #expect(session.type("S", expecting: "saved 1 frame"))
+    #expect(!session.status.contains("saved 1 frames"))
+    #expect(session.quit() == 0)
+  }
+
   @Test func `the help is drawn again, and stays`() throws {
     let session = try PlayerSession()
     try #require(session.terminal.waitToShow("6x4 GIF"))
