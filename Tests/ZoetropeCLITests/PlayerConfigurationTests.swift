@@ -148,6 +148,36 @@ import ZoetropeProcess
     #expect(
       arguments("once", command: ["play", "--loops", "3", "a.gif"])
         == ["play", "--loops", "3", "a.gif"])
-    #expect(arguments("once\nloops=3") == ["play", "--once", "--loops=3", "a.gif"])
+    #expect(
+      arguments("loops=3", command: ["play", "--once", "a.gif"]) == ["play", "--once", "a.gif"])
+    // Of two lines, the later one wins, as if both had the same name.
+    #expect(arguments("once\nloops=3") == ["play", "--loops=3", "a.gif"])
+    #expect(arguments("loops=3\nonce") == ["play", "--once", "a.gif"])
+  }
+
+  @Test(arguments: [
+    ["--once"], ["--loops", "3"], ["--loops=3"], ["--inline"], ["--frame", "1"], ["--frame=1"],
+  ])
+  func `a player that the command line makes quit does not hold`(options: [String]) {
+    #expect(
+      arguments("hold\nfit=cover", command: ["play"] + options + ["a.gif"])
+        == ["play", "--fit=cover"] + options + ["a.gif"])
+  }
+
+  @Test(arguments: [
+    ["--loops", "inf"], ["--loops=file"], ["--speed", "2"], ["--hold", "--once"],
+  ])
+  func `a player that is not made to quit holds`(options: [String]) throws {
+    let found = arguments("hold", command: ["play"] + options + ["a.gif"])
+    let command = try #require(try ZoetropeCommand.parseAsRoot(found) as? PlayCommand)
+    #expect(command.playing.hold)
+  }
+
+  @Test func `how the file is played does not matter where one frame is drawn`() throws {
+    let found = arguments(
+      "start=2\nloops=3\nspeed=2\nreverse\nbounce\ndelay=50\ntiming=exact",
+      command: ["play", "--frame", "1", "a.gif"])
+    #expect(found == ["play", "--timing=exact", "--frame", "1", "a.gif"])
+    #expect(try ZoetropeCommand.parseAsRoot(found) is PlayCommand)
   }
 }

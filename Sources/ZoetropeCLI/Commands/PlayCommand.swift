@@ -152,6 +152,14 @@ struct PlayCommand: ZoetropeSubcommand {
       guard PlaybackSpeed.range.contains(speed) else {
         throw ValidationError("--speed must be a number from 0.001 to 1000")
       }
+      guard !once || loops == nil else {
+        throw ValidationError("--once and --loops cannot be combined")
+      }
+    }
+
+    /// Whether any option is given that has no effect if only one frame is drawn.
+    var isPlaybackGiven: Bool {
+      start != nil || loops != nil || speed != 1 || reverse || bounce || delay != nil
     }
   }
 
@@ -174,6 +182,11 @@ struct PlayCommand: ZoetropeSubcommand {
       return
     }
     try checkPreview()
+    if screen.frame != nil, playing.isPlaybackGiven {
+      throw ValidationError(
+        "--frame draws one frame; it cannot be combined with --start, --loops, --speed, --reverse, "
+          + "--bounce or --delay")
+    }
     if playing.follow {
       guard files.count == 1 else { throw ValidationError("--follow works with one file only") }
       guard inputReading == .following else {

@@ -29,14 +29,36 @@ enum ToolArguments {
     }
     guard let configuration = try configuration() else { return arguments }
     let configured = try configuration.arguments { problem(with: $0) }
-    // Options override each other even where they have different names.
-    let setsPlays = options.contains { $0 == "--loops" || $0.hasPrefix("--loops=") }
-    let hasCache = (lastValue(of: "--cache", in: configured + options) ?? "none") != "none"
-    arguments.insert(
-      contentsOf: configured.filter {
-        !($0 == "--once" && setsPlays) && (hasCache || !$0.hasPrefix("--cache-limit="))
-      }, at: 1)
+    arguments.insert(contentsOf: effective(configured, under: options), at: 1)
     return arguments
+  }
+
+  /// Returns the options in the configuration file without those that have no effect because of `options`, the options
+  /// on the command line. Options override each other even where they have different names.
+  private static func effective(
+    _ configured: [String], under options: ArraySlice<String>
+  ) -> [String] {
+    func isGiven(_ name: String, in arguments: ArraySlice<String>) -> Bool {
+      arguments.contains { $0 == name || $0.hasPrefix("\(name)=") }
+    }
+    let hasCache = (lastValue(of: "--cache", in: configured + options) ?? "none") != "none"
+    let drawsOneFrame = isGiven("--frame", in: options)
+    let plays = lastValue(of: "--loops", in: Array(options)).flatMap { LoopsArgument(argument: $0) }
+    let quits =
+      drawsOneFrame || isGiven("--once", in: options) || isGiven("--inline", in: options)
+      || plays?.isFinite == true
+    return configured.indices.filter { place in
+      // A later line of the file also overrides an earlier one.
+      let later = configured[(place + 1)...] + options
+      return switch configured[place].prefix(while: { $0 != "=" }) {
+      case "--once": !isGiven("--loops", in: later)
+      case "--loops": !drawsOneFrame && !isGiven("--once", in: later)
+      case "--hold": !quits
+      case "--start", "--speed", "--reverse", "--bounce", "--delay": !drawsOneFrame
+      case "--cache-limit": hasCache
+      default: true
+      }
+    }.map { configured[$0] }
   }
 
   /// Returns whether the command `play` was left out, because the first argument is a file, or an option that precedes
