@@ -13,6 +13,18 @@ import Testing
     "frame \(frame) does not exist; there are 3 frames"
   }
 
+  private static let staticOnly =
+    "--static only writes no frames; it cannot be combined with --frames, --time, --every, --max, "
+    + "--unique or --changed-only"
+  private static let oneFrame =
+    "--frame draws one frame; it cannot be combined with --start, --loops, --speed, --reverse, "
+    + "--bounce or --delay"
+
+  private static let hiddenStatic = """
+    cp '\(fixtures)/APNG/static-hidden.png' s.png
+    $ZOETROPE extract s.png -o o/ --static include --time 90s
+    """
+
   /// A line that is refused, what the error says, and the files that there are afterwards.
   private static let refusals: [(line: String, error: String, files: [String])] = [
     // Two outputs are one file, through a link.
@@ -97,6 +109,32 @@ import Testing
     ("$ZOETROPE sheet cat.gif -o s.png --frames -4", missing("-4"), ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --frames 0,7", missing("7"), ["cat.gif"]),
     ("$ZOETROPE play cat.gif --protocol none --start 3", missing("3"), ["cat.gif"]),
+    // Options of which one would be ignored.
+    (
+      "$ZOETROPE still cat.gif -o s.png --frame 1 --poster nonblank",
+      "--poster cannot be combined with --frame or --at", ["cat.gif"]
+    ),
+    (
+      "$ZOETROPE still cat.gif -o s.png --at 0.1s --poster first",
+      "--poster cannot be combined with --frame or --at", ["cat.gif"]
+    ),
+    ("$ZOETROPE extract cat.gif -o o/ --static only --frames 99", staticOnly, ["cat.gif"]),
+    ("$ZOETROPE extract cat.gif -o o/ --static only --time 90s", staticOnly, ["cat.gif"]),
+    ("$ZOETROPE extract cat.gif -o o/ --static only --every 2", staticOnly, ["cat.gif"]),
+    ("$ZOETROPE extract cat.gif -o o/ --static only --max 2", staticOnly, ["cat.gif"]),
+    ("$ZOETROPE extract cat.gif -o o/ --static only --unique", staticOnly, ["cat.gif"]),
+    (
+      "$ZOETROPE play cat.gif --protocol none --once --loops 3",
+      "--once and --loops cannot be combined", ["cat.gif"]
+    ),
+    ("$ZOETROPE play cat.gif --frame 1 --start 2", oneFrame, ["cat.gif"]),
+    ("$ZOETROPE play cat.gif --frame 1 --loops 2", oneFrame, ["cat.gif"]),
+    ("$ZOETROPE play cat.gif --frame 1 --speed 2", oneFrame, ["cat.gif"]),
+    ("$ZOETROPE play cat.gif --frame 1 --reverse", oneFrame, ["cat.gif"]),
+    ("$ZOETROPE play cat.gif --frame 1 --bounce", oneFrame, ["cat.gif"]),
+    ("$ZOETROPE play cat.gif --frame 1 --delay 9", oneFrame, ["cat.gif"]),
+    // The static image does not count as a frame that was selected.
+    (hiddenStatic, "the selection matches none of the 2 frames", ["cat.gif", "s.png"]),
     // Names that do not say what the file holds, or that standard input does not have.
     (
       "$ZOETROPE optimize cat.gif -o c.webp", "the output is GIF, but its name ends in .webp",

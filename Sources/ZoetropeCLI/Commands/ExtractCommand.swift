@@ -201,6 +201,13 @@ struct ExtractCommand: ZoetropeSubcommand {
             + "--changed-only")
       }
     }
+    if choosing.staticImage == .only {
+      guard selected.selection == FrameSelection(), choosing.pictures == .all else {
+        throw ValidationError(
+          "--static only writes no frames; it cannot be combined with --frames, --time, --every, "
+            + "--max, --unique or --changed-only")
+      }
+    }
     switch writing.format {
     case .png, .rgba: break
     case .y4m:

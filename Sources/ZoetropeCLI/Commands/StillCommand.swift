@@ -65,6 +65,9 @@ struct StillCommand: ZoetropeSubcommand {
       guard frame == nil || at == nil else {
         throw ValidationError("--frame and --at cannot be combined")
       }
+      guard poster == .default || frame == nil && at == nil else {
+        throw ValidationError("--poster cannot be combined with --frame or --at")
+      }
     }
 
     var choice: StillRequest.Choice {

@@ -38,20 +38,23 @@ struct ExtractionPlan {
     destination: OutputDestination, archiveKey: [UInt8]? = nil
   ) throws(CommandFailure) {
     var indices: [Int?] = []
-    if request.staticImage != .skip, image.staticImage != nil { indices.append(nil) }
     if let rate = request.rate {
       indices = try Self.pictures(of: image, at: rate, request)
     } else if request.staticImage != .only {
       do throws(FrameSelector.MissingFrame) {
-        indices += try request.selection.indices(in: image.frames, policy: request.policy)
+        indices = try request.selection.indices(in: image.frames, policy: request.policy)
       } catch {
         throw .missing(error, of: input)
       }
     }
+    // The static image is not among the frames that are selected from.
+    guard !indices.isEmpty || request.staticImage == .only else {
+      throw .emptySelection(of: image, input: input, policy: request.policy)
+    }
+    if request.rate == nil, request.staticImage != .skip, image.staticImage != nil {
+      indices.insert(nil, at: 0)
+    }
     guard !indices.isEmpty else {
-      guard request.staticImage == .only else {
-        throw .emptySelection(of: image, input: input, policy: request.policy)
-      }
       var failure = CommandFailure.usage("the file has no static image that is not a frame")
       failure.file = input.name
       throw failure
