@@ -27,6 +27,30 @@ import Testing
     }
   }
 
+  @Test(arguments: [["--max", "1"], ["--frames", "0"], ["--time", "-40ms"], ["--frames", ":1"]])
+  func `reading ends with the last frame that can be selected`(selection: [String]) throws {
+    try withTool { (tool: Tool) throws in
+      let fed = try FedTool(tool, ["extract", "-", "-o", "o"] + selection)
+      // The next frame never arrives, and the pipe stays open.
+      fed.pipe.feed(Self.gif.pieces[0])
+      #expect(fed.end() == 0)
+      #expect(fed.list("o") == ["stdin-0000.png"])
+      #expect(fed.errors.isEmpty)
+    }
+  }
+
+  @Test func `a manifest describes the whole stream, whatever is selected`() throws {
+    try withTool { (tool: Tool) throws in
+      let fed = try FedTool(tool, "extract", "-", "-o", "o", "--max", "1", "--manifest", "m.json")
+      let pieces = Self.gif.pieces
+      fed.pipe.feed(pieces[0])
+      try #require(fed.wait { fed.list("o") == ["stdin-0000.png"] })
+      fed.pipe.feed(pieces[1] + pieces[2] + pieces[3])
+      #expect(fed.end() == 0)
+      #expect(try JSONLine.one(tool.read("m.json"))["frame_count"] == 3)
+    }
+  }
+
   @Test func `raw pixels go out frame by frame`() throws {
     try withTool { (tool: Tool) throws in
       let fed = try FedTool(tool, "extract", "-", "--format", "rgba", "-o", "-")

@@ -50,10 +50,11 @@ struct ExtractCommand: ZoetropeSubcommand {
       ascend.
 
       From a pipe, and with --follow, each frame is written as soon as its bytes arrive, and its \
-      output name is checked only then. An interruption keeps the frames written so far. With any \
-      of the following, the whole input is read first: several files, --format y4m, ffconcat or \
-      tar, --fps, --static, --cache, --damage strict, --skip-damaged, frames counted from the end, \
-      and output names without {index}.
+      output name is checked only then. Without --manifest, reading ends with the last frame that \
+      can be selected. An interruption keeps the frames written so far. With any of the following, \
+      the whole input is read first: several files, --format y4m, ffconcat or tar, --fps, \
+      --static, --cache, --damage strict, --skip-damaged, frames counted from the end, and output \
+      names without {index}.
 
       Times in options and output names follow --timing. If several files are given and their \
       statuses differ, the exit status is 1. If output cannot be written, the command stops with \

@@ -45,8 +45,14 @@ final class ArrivingFrames: FrameSupply {
 
   var metadata: AnimationMetadata? { stream.image?.metadata }
 
+  /// Whether the rest of the stream is not needed. A manifest describes the whole file. If no frame was selected, the
+  /// error states how long the file is.
+  private var isSatisfied: Bool {
+    hasOutputs && request.manifest == nil && selection.isExhausted
+  }
+
   func next(isWriting: Bool) -> SuppliedFrame? {
-    while nextIndex < stream.frameCount, Signals.ending == nil {
+    while !isSatisfied, nextIndex < stream.frameCount, Signals.ending == nil {
       let control = stream.core.frame(nextIndex)
       nextIndex += 1
       timeline.append([control])
@@ -54,6 +60,7 @@ final class ArrivingFrames: FrameSupply {
       hasOutputs = true
       return .output(ExtractionPlan.Output(index: control.index, path: nil))
     }
+    if isSatisfied { return nil }
     if isWriting { changes.repeatSoon() }
     return changes.next() == nil ? nil : SuppliedFrame.none
   }
@@ -113,7 +120,9 @@ final class ArrivingFrames: FrameSupply {
           damage: request.options.damage)
     }
     // Selected frames can be reported as missing only if the stream was read to its end.
-    guard failure == nil, isWritten, Signals.ending == nil else { return (settled, failure) }
+    guard failure == nil, isWritten, Signals.ending == nil, !isSatisfied else {
+      return (settled, failure)
+    }
     return (settled, try missing(in: settled))
   }
 

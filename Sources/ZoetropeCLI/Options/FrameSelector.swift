@@ -79,6 +79,8 @@ struct OrderedSelection {
   private let selection: FrameSelection
   /// The frames that have arrived, for selecting frames by time.
   private var timeline: PlaybackTimeline
+  /// The number of frames that have arrived.
+  private var seenCount = 0
   private var matchCount = 0
   private var takenCount = 0
 
@@ -92,12 +94,20 @@ struct OrderedSelection {
 
   /// Returns whether `frame` is selected. This method must be called for every frame, in order.
   mutating func takes(_ frame: FrameControl) -> Bool {
+    seenCount += 1
     let isOnTime = isOnTime(frame)
     guard isOnTime, selection.frames?.contains(frame.index) ?? true else { return false }
     defer { matchCount += 1 }
     guard matchCount % selection.every == 0, takenCount < selection.maximum else { return false }
     takenCount += 1
     return true
+  }
+
+  /// Whether no later frame can be selected.
+  var isExhausted: Bool {
+    takenCount >= selection.maximum
+      || selection.frames?.end.map { seenCount >= $0 } ?? false
+      || selection.time?.isOver(at: timeline.printedStart(timeline.frameCount)) ?? false
   }
 
   private mutating func isOnTime(_ frame: FrameControl) -> Bool {
@@ -189,6 +199,24 @@ struct FrameSelector: Hashable, Sendable {
         return index >= first && index < stop ?? .max && (index - first) % step == 0
       }
     }
+  }
+
+  /// One more than the highest index that can be selected, or nil if there is no bound. ``isDecidedInOrder`` must be
+  /// true.
+  var end: Int? {
+    var end = 0
+    for item in items {
+      switch item {
+      case .single(let number): end = max(end, number + 1)
+      case .range(_, let last):
+        guard let last else { return nil }
+        end = max(end, last + 1)
+      case .slice(_, let stop, _):
+        guard let stop else { return nil }
+        end = max(end, stop)
+      }
+    }
+    return end
   }
 
   private static func place(_ value: Int, in count: Int) -> Int {

@@ -38,6 +38,12 @@ struct TimeRange: Hashable, Sendable {
     return first < end && (last > start || (first == last && first >= start))
   }
 
+  /// Returns whether no frame that is first shown at `time` or later is on screen within the range.
+  func isOver(at time: Duration) -> Bool {
+    guard let end else { return false }
+    return start == end ? time > start : time >= end
+  }
+
   /// Parses a number with an optional unit, `s` or `ms`. The result is rounded down to a microsecond. Returns nil for
   /// a time above 0 of which nothing would be left: a delay of 0 is shown for 100 ms. All times on the command line are
   /// parsed here.
