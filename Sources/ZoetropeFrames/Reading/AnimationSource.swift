@@ -66,8 +66,9 @@ extension AnimationSource {
 
   /// Returns the bitmap that is shown `time` after the start of the first play.
   ///
-  /// A negative time counts as 0, and a time after the last play gives the last frame. For a ``StreamedImage``, this method waits until the frame that
-  /// is shown at `time` has arrived. In all other respects, it behaves like ``bitmap(at:rendering:cache:)``.
+  /// A negative time counts as 0, and a time after the last play gives the last frame. For a ``StreamedImage``, this
+  /// method waits until the frame that is shown at `time` has arrived. In all other respects, it behaves like
+  /// ``bitmap(at:rendering:cache:)``.
   public func bitmap(
     at time: Duration, policy: DelayPolicy = .browser, rendering: Rendering = .init(),
     cache: (any FrameCaching)? = nil

@@ -27,8 +27,8 @@ public final class StoredFrameReader {
     return try read(image.frames[index])
   }
 
-  /// Returns the static image of an APNG if that image is not a frame, otherwise nil. Damage and errors of such an image
-  /// have no frame index.
+  /// Returns the static image of an APNG if that image is not a frame, otherwise nil. Its damage and errors have no
+  /// frame index.
   ///
   /// - Throws: The errors of ``frame(at:)``.
   public func staticImage() throws(AnimatedImageError) -> CompositedFrame? {
