@@ -133,7 +133,10 @@ struct EditPlanTests {
     arguments: [
       (AnimationEdit.frames(at: [5]), "frame 5 does not exist; there is 1 frame"),
       (.frames(1..<5), "frames 1..<5 do not all exist; there is 1 frame"),
-      (.delays([]), "the number of delays is 0; there is 1 frame"),
+      (
+        .delays([FrameDelay(centiseconds: 3), FrameDelay(centiseconds: 4)]),
+        "the number of delays is 2; there is 1 frame"
+      ),
     ])
   func oneFrame(_ edit: AnimationEdit, _ words: String) throws {
     let film = gif([Patch(rect: whole)])
