@@ -78,7 +78,8 @@ class Writer:
             that frame. No frames are merged then, as with ``exact_delays``.
         :param exact_delays: whether to store delays below 20 ms in a GIF, although browsers do not show them as stored.
             Otherwise frames with such delays are merged without changing the total duration, and a delay of exactly 0
-            counts as 100 ms, as in browsers.
+            counts as 100 ms, as in browsers. In an APNG, only the changes that ``convert`` makes merge frames: those
+            that would become shorter than 11 ms.
         :param keep_hidden: whether to keep the colours of fully transparent pixels in an APNG. Otherwise they change to
             one colour.
         :param colors: a number from 2 to 256, for palettes of at most this many colours; None, to keep all colours of

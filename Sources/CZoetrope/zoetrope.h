@@ -580,7 +580,8 @@ typedef struct zoetrope_writer_options {
      merged then, as if exact_delays were 1 */
   int32_t keep_identical;
   /* 1: store delays below 20 ms in a GIF, although browsers do not show them as stored. 0: merge frames with such
-     delays without changing the total duration; a delay of 0 then counts as 100 ms, as in browsers */
+     delays without changing the total duration; a delay of 0 then counts as 100 ms, as in browsers. In an APNG, 0
+     merges only frames that edits of zoetrope_rewrite would make shorter than 11 ms */
   int32_t exact_delays;
   /* 1: keep the colours of fully transparent pixels in an APNG; 0: give them all the same colour, mostly black */
   int32_t keep_hidden;

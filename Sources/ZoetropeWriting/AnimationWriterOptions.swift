@@ -14,8 +14,9 @@ public struct AnimationWriterOptions: Sendable {
   public var effort: EncodingEffort
   /// What happens to a frame that equals the previous one. Default: ``IdenticalFrames/merge``.
   public var identicalFrames: IdenticalFrames
-  /// How delays are converted to the whole centiseconds of a GIF. Default: ``Timing/browser``. An APNG stores delays
-  /// unchanged.
+  /// How delays are converted to the whole centiseconds of a GIF. Default: ``Timing/browser``. ``AnimationWriter``
+  /// stores the delays of an APNG unchanged, although browsers show a delay of 10 ms or less for 100 ms; edits drop
+  /// frames that would get such a delay (see ``EditOptions/timing``).
   public var timing: Timing
   /// The metadata to write: colour space, profile, density, Exif and text. Default: nil, which means none.
   public var metadata: AnimationMetadata?
@@ -75,14 +76,14 @@ public struct AnimationWriterOptions: Sendable {
     public static let keep = Self(merges: false)
   }
 
-  /// How delays are converted to whole centiseconds.
+  /// How delays are converted to whole centiseconds, and what edits do with delays that browsers replace.
   public struct Timing: Sendable, Hashable {
     private let isExact: Bool
     /// Stored delays are at least 2 cs, because browsers show such delays as stored. Shorter frames are merged, unless
     /// identical frames are kept. The duration of a play does not change. A delay of zero counts as 10 cs, as it does
-    /// in browsers.
+    /// in browsers. For an edited APNG, the least delay is 11 ms.
     public static let browser = Self(isExact: false)
-    /// Delays are stored as exactly as centiseconds allow, even below 2 cs. Use this for players other than browsers.
+    /// Delays are stored as exactly as the format allows, however short. Use this for players other than browsers.
     public static let exact = Self(isExact: true)
   }
 

@@ -56,8 +56,10 @@ struct ConvertCommand: ZoetropeSubcommand {
       written, the error states the limit, and the exit status is 8.
 
       GIF delays are rounded to hundredths of a second, without adding up rounding errors. \
-      Browsers show a frame with a delay below 20 ms for 100 ms, so frames that would get such a \
-      delay are dropped and their time is added to other frames, unless --exact-delays is given.
+      Browsers show a frame with a delay of 10 ms or less for 100 ms. Frames that would get a new \
+      delay below 20 ms in a GIF, or below 11 ms in an APNG, are therefore dropped and their time \
+      is added to other frames, unless --exact-delays is given. Delays that the input stores, and \
+      a --delay of 0, stay as they are.
 
       One line reports the sizes before and after, the number of frames copied and encoded, and \
       "exact" or the differences, such as "colours reduced". --plan writes no file. It reports \

@@ -21,12 +21,13 @@ struct MakeCommand: ZoetropeSubcommand {
       current directory. --fps, --delay, --delays, --duration and --plays override the manifest.
 
       The file of --delays contains one delay per line, such as 100ms, 0.1s or 1/30; # starts a \
-      comment. Every frame is kept, even if it equals the one before. In a GIF, however, \
-      frames that would get a delay below 20 ms, which browsers show for 100 ms, are dropped and \
-      their time is added to other frames, unless --exact-delays is given. Nothing is written \
-      if a picture cannot be read, is damaged or has a different size. With --damage partial, the \
-      decoded rows of a picture whose pixels are truncated or damaged are kept; other damage, and \
-      a damaged poster, are still refused.
+      comment. Every frame is kept, even if it equals the one before. However, browsers show a \
+      frame with a delay of 10 ms or less for 100 ms. Frames that would get a delay below 20 ms in \
+      a GIF, or below 11 ms in an APNG, are therefore dropped and their time is added to other \
+      frames, unless --exact-delays is given. A delay of 0, and delays from a manifest, stay as \
+      they are. Nothing is written if a picture cannot be read, is damaged or has a different \
+      size. With --damage partial, the decoded rows of a picture whose pixels are truncated or \
+      damaged are kept; other damage, and a damaged poster, are still refused.
 
       A GIF frame can have at most 256 colours for the pixels that it changes, and these pixels \
       cannot be partly transparent. Pictures that do not meet these limits are reduced to a \

@@ -11,7 +11,7 @@ struct WritingChoices: Hashable {
   /// The maximum number of bytes of a file, and the properties that must not be changed to meet this limit. Nil for no
   /// limit.
   var budget: ByteBudget?
-  /// Whether a GIF may have delays below 20 ms, which browsers show for 100 ms.
+  /// Whether delays that browsers show for 100 ms are stored, even if no input has them.
   var keepsShortDelays = false
   /// Whether fully transparent pixels keep their colours.
   var keepsHiddenColors = false
@@ -52,9 +52,6 @@ struct WritingChoices: Hashable {
       if reduction.dithering != .automatic, reduction.colors == .automatic, budget == nil {
         throw .usage("--dither has no effect: \(name) stores all colours without --colors")
       }
-    }
-    if keepsShortDelays, let name = common({ !$0.countsCentiseconds })?.nameWithArticle {
-      throw .usage("--exact-delays has no effect: \(name) stores short delays in any case")
     }
     if keepsHiddenColors, let name = common({ $0.hasPalettes })?.nameWithArticle {
       throw .usage("--hidden-colors has no effect: \(name) has only one transparent colour")

@@ -56,7 +56,7 @@ struct AnimationFormArguments: ParsableArguments {
       argumentType: AnimationFormat.self))
   var format: AnimationFormat?
 
-  @Flag(help: "Keep GIF delays below 20 ms, which browsers raise to 100 ms.")
+  @Flag(help: "Keep short delays, which browsers raise to 100 ms.")
   var exactDelays = false
 
   @Flag(help: "Keep the colours of fully transparent pixels.")

@@ -1,7 +1,8 @@
 /// The delays to be stored for the showings of an ``EditTimeline``. Showings that are too short are dropped. This is a
 /// pure value.
 ///
-/// A delay that no edit has changed is stored unchanged.
+/// A delay that no edit has changed is stored unchanged, except that in a format that stores fractions it may be
+/// lengthened by the time of a dropped neighbour.
 package struct EditDelays: Sendable, Hashable {
   /// A frame of the output: the index of the source's frame that it shows, and the delay to be stored.
   package struct Kept: Sendable, Hashable {
@@ -29,7 +30,7 @@ package struct EditDelays: Sendable, Hashable {
 
   /// Returns delays as `format` stores them. A still picture stores none, so that they are zero.
   ///
-  /// - Parameter timing: How to treat delays that are too short for a format that counts centiseconds.
+  /// - Parameter timing: How to treat delays that an edit has made too short for browsers.
   /// - Throws: `limitExceeded` if the delays take too many frames.
   package static func stored(
     in format: AnimationFormat, _ timeline: EditTimeline, _ timing: AnimationWriterOptions.Timing
@@ -42,7 +43,7 @@ package struct EditDelays: Sendable, Hashable {
       return delays
     }
     return writable.countsCentiseconds
-      ? try centiseconds(timeline, timing) : try fractions(timeline)
+      ? try centiseconds(timeline, timing) : try fractions(timeline, timing)
   }
 
   /// Returns delays in whole centiseconds, as GIF stores them.
@@ -125,11 +126,13 @@ package struct EditDelays: Sendable, Hashable {
   ///
   /// - Throws: `limitExceeded` if the delays take too many frames.
   package static func fractions(
-    _ timeline: EditTimeline
+    _ timeline: EditTimeline, _ timing: AnimationWriterOptions.Timing
   ) throws(AnimatedImageError) -> EditDelays {
     var delays = EditDelays()
+    let showings = timing == .browser ? delays.mergedShowings(of: timeline) : timeline.showings
+    delays.mergedCount = timeline.showings.count - showings.count
     var rounding = FractionDelays()
-    for showing in timeline.showings {
+    for showing in showings {
       if let stored = showing.stored, max(stored.numerator, stored.denominator) <= 0xffff {
         delays.kept.append(Kept(frame: showing.frame, delay: stored))
         continue
@@ -141,5 +144,63 @@ package struct EditDelays: Sendable, Hashable {
       delays.kept += stored.map { Kept(frame: showing.frame, delay: $0) }
     }
     return delays
+  }
+
+  /// The shortest delay that browsers show as it is stored (see ``DelayPolicy/browser``).
+  private static let leastFraction = FrameDelay(numerator: 11, denominator: 1000)
+
+  /// Returns the showings of `timeline` without those that an edit has made so short that browsers would show them for
+  /// 100 ms. Their time is added to others, so that one play lasts as long as before.
+  ///
+  /// Consecutive short showings become one of the longest of them. One that is left alone between showings that are not
+  /// short is given to the one before it, or at the start to the one after it.
+  private mutating func mergedShowings(of timeline: EditTimeline) -> [EditTimeline.Showing] {
+    let (timescale, least) = (timeline.timescale, Self.leastFraction)
+    func isShown(_ showing: EditTimeline.Showing) -> Bool {
+      showing.ticks * Int128(least.denominator) >= Int128(least.numerator) * timescale
+    }
+    // A delay that no edit has changed is never too short: the source is shown in the same way. Nor is a delay of 0,
+    // which asks for what browsers do with it.
+    func isChanged(_ showing: EditTimeline.Showing) -> Bool {
+      showing.stored == nil && showing.ticks > 0
+    }
+    func isShort(_ showing: EditTimeline.Showing) -> Bool {
+      isChanged(showing) && !isShown(showing)
+    }
+    var groups: [EditTimeline.Showing] = []
+    // The time of the longest showing of the last group.
+    var longest: Int128 = 0
+    for showing in timeline.showings {
+      guard let last = groups.indices.last, isShort(groups[last]), isChanged(showing) else {
+        groups.append(showing)
+        longest = showing.ticks
+        continue
+      }
+      groups[last].ticks += showing.ticks
+      if showing.ticks > longest { (groups[last].frame, longest) = (showing.frame, showing.ticks) }
+    }
+    var merged: [EditTimeline.Showing] = []
+    for place in groups.indices {
+      var showing = groups[place]
+      if isShort(showing) {
+        if let last = merged.indices.last, isShown(merged[last]) {
+          merged[last].ticks += showing.ticks
+          merged[last].stored = nil
+          continue
+        }
+        let next = place + 1
+        if next < groups.count, isShown(groups[next]) {
+          groups[next].ticks += showing.ticks
+          groups[next].stored = nil
+          continue
+        }
+        // There is nothing to add the time to.
+        error = error + ExactTime(showing.ticks, timescale) - ExactTime(least)
+        isExact = false
+        showing.stored = least
+      }
+      merged.append(showing)
+    }
+    return merged
   }
 }

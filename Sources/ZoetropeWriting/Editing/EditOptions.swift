@@ -3,10 +3,11 @@ public struct EditOptions: Sendable, Hashable {
   /// How the delays of the source are interpreted. Default: ``DelayPolicy/browser``, which replaces delays of 10 ms or
   /// less with 100 ms.
   ///
-  /// A delay that no edit changes is stored unchanged.
+  /// A delay that no edit changes is stored unchanged, however short it is.
   public var delayPolicy: DelayPolicy
-  /// How delays are converted to the whole centiseconds of a GIF. Default: `browser`, which drops frames that would
-  /// last less than 2 cs, without changing the total duration.
+  /// How delays that edits change are stored if browsers would show them for 100 ms. Default: `browser`, which drops
+  /// frames that would last less than 2 cs in a GIF, or less than 11 ms in an APNG, and adds their time to others, so
+  /// that the total duration does not change.
   public var timing: AnimationWriterOptions.Timing
   /// The format of the output. Default: nil, which means the format of the source. ``AnimationFormat/png`` means APNG.
   /// In a different format, no compressed frame can be copied. A format that cannot be written is rejected with

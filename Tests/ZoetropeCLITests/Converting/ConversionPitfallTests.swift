@@ -65,6 +65,35 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: ["--speed 10", "--duration 40ms", "--delay 5ms", "--fps 17.9"])
+  func `an APNG plays in browsers for the time that was asked for`(_ options: String) throws {
+    try withFilm(FrameDelay(centiseconds: 5), count: 8) { (tool: Tool) throws in
+      let words = options.split(separator: " ").map(String.init)
+      let fast = try tool.run(["convert", "in.png", "-o", "o.png"] + words)
+      #expect(fast.status == 0 && fast.text.contains(" dropped as too short"), "\(fast.text)")
+      let image = try AnimatedImage(bytes: tool.read("o.png"))
+      #expect(image.duration() == image.duration(policy: .exact))
+      #expect(image.duration() == .milliseconds(options.hasPrefix("--fps") ? 400 : 40))
+      let exact = try tool.run(
+        ["convert", "in.png", "-o", "o.png", "--exact-delays", "--force"] + words)
+      #expect(exact.text.hasSuffix("; exact\n"), "\(exact.text)\(exact.errors)")
+      #expect(try AnimatedImage(bytes: tool.read("o.png")).frames.count == 8)
+    }
+  }
+
+  @Test func `conversions and edits of other things keep short delays`() throws {
+    try withFilm(FrameDelay(centiseconds: 1), count: 4) { (tool: Tool) throws in
+      #expect(try tool.run("convert", "in.png", "-o", "in.gif").status == 0)
+      for line in ["in.png --plays 2", "in.gif", "in.png --reverse", "in.png --frames 1-"] {
+        let words = line.split(separator: " ").map(String.init)
+        let result = try tool.run(["convert", "-o", "o.png", "--force"] + words)
+        #expect(result.text.hasSuffix("; exact\n"), "\(result.text)\(result.errors)")
+        let delays = try AnimatedImage(bytes: tool.read("o.png")).frames.map(\.delay)
+        #expect(Set(delays) == [FrameDelay(centiseconds: 1)], "\(line)")
+      }
+    }
+  }
+
   // MARK: Sites
 
   @Test func `a number of plays that a site does not allow is refused`() throws {
@@ -162,8 +191,7 @@ import ZoetropeTestSupport
   // MARK: Formats
 
   @Test(arguments: [
-    ("o.png", "--matte white"), ("o.png", "--dither none"), ("o.png", "--exact-delays"),
-    ("o.gif", "--hidden-colors"),
+    ("o.png", "--matte white"), ("o.png", "--dither none"), ("o.gif", "--hidden-colors"),
   ])
   func `an option without effect on any output is refused`(output: String, option: String) throws {
     try withFilm(FrameDelay(centiseconds: 10), count: 2) { (tool: Tool) throws in
@@ -183,7 +211,8 @@ import ZoetropeTestSupport
       for line in [
         "in.png in.gif -o a/ --matte white --dither none --exact-delays --hidden-colors",
         "in.png -o b.png --dither none --colors 2", "in.png -o c.png --dither none --max-bytes 9M",
-        "in.png -o d.png --hidden-colors", "in.png -o e.gif --matte white --exact-delays",
+        "in.png -o d.png --hidden-colors --exact-delays",
+        "in.png -o e.gif --matte white --exact-delays",
       ] {
         let met = try tool.run(["convert"] + line.split(separator: " ").map(String.init))
         #expect(met.status == 0, "\(met.errors)")

@@ -216,6 +216,51 @@ struct EditTimelineTests {
     #expect(exact.kept.reduce(0) { $0 + $1.delay.numerator } == 100)
   }
 
+  /// Each frame that an APNG stores, as `frame:numerator/denominator`.
+  private func fractions(_ delays: EditDelays) -> [String] {
+    delays.kept.map { "\($0.frame):\($0.delay.numerator)/\($0.delay.denominator)" }
+  }
+
+  @Test func `frames that edits make too short for browsers are merged in an APNG`() throws {
+    var source = centiseconds(2, 2, 2, 6, 2)
+    try source.apply(.speed(4))
+    let delays = try EditDelays.fractions(source, .browser)
+    // 5, 5, 5, 15 and 5 ms.
+    #expect(fractions(delays) == ["0:3/200", "3:1/50"])
+    #expect(delays.mergedCount == 3 && delays.isExact && delays.keepsDuration)
+    let exact = try EditDelays.fractions(source, .exact)
+    #expect(fractions(exact) == ["0:1/200", "1:1/200", "2:1/200", "3:3/200", "4:1/200"])
+    #expect(exact.mergedCount == 0 && exact.isExact)
+  }
+
+  @Test func `the rest of a frame that is cut off an APNG is added to its neighbour`() throws {
+    for (range, kept) in [
+      (0..<203, ["0:1/10", "1:103/1000"]), (97..<300, ["1:103/1000", "2:1/10"]),
+      (97..<203, ["1:53/500"]), (0..<111, ["0:1/10", "1:11/1000"]),
+    ] {
+      var source = centiseconds(10, 10, 10)
+      try source.apply(
+        .time(.milliseconds(range.lowerBound)..<(.milliseconds(range.upperBound))))
+      let delays = try EditDelays.fractions(source, .browser)
+      #expect(fractions(delays).map { $0.replacing("10/100", with: "1/10") } == kept, "\(range)")
+      #expect(delays.isExact && delays.keepsDuration)
+    }
+  }
+
+  @Test func `an APNG keeps the short delays of its source, and those of 0`() throws {
+    let source = timeline([0, 1, 1, 10].map { FrameDelay(centiseconds: $0) })
+    #expect(
+      try fractions(.fractions(source, .browser)) == ["0:0/100", "1:1/100", "2:1/100", "3:10/100"])
+    var still = timeline([FrameDelay(centiseconds: 0), FrameDelay(centiseconds: 5)])
+    still.set([FrameDelay(centiseconds: 0), FrameDelay(centiseconds: 0)])
+    #expect(try fractions(.fractions(still, .browser)) == ["0:0/100", "1:0/100"])
+    // With no other frame to add its time to, a frame is lengthened.
+    var alone = centiseconds(10)
+    try alone.apply(.duration(.milliseconds(3)))
+    let delays = try EditDelays.fractions(alone, .browser)
+    #expect(fractions(delays) == ["0:11/1000"] && !delays.isExact && !delays.keepsDuration)
+  }
+
   @Test func `delays that fit do not restart the rounding of the others`() throws {
     // 20, 27, 34 ... 293 ms: every tenth is a whole number of centiseconds.
     let delays = (0..<40).map { FrameDelay(numerator: UInt32(20 + 7 * $0), denominator: 1000) }
@@ -337,7 +382,7 @@ struct EditTimelineTests {
       try EditDelays.centiseconds(source, .browser)
     }
     #expect(error?.code == .limitExceeded && error?.limit?.kind == .editedFrames)
-    #expect(try EditDelays.fractions(source).kept.count == 15_260)
+    #expect(try EditDelays.fractions(source, .browser).kept.count == 15_260)
     #expect(refusal(of: [.duration(.seconds(1_000_000_001))], source)?.kind == .editedDuration)
   }
 
