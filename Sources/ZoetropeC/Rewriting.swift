@@ -26,7 +26,7 @@ public func rewrite(
         return WrittenFile(try plan.write(to: sink, isCancelled: isCancelled), plan)
       }
       let found = try image.fitted(edits, options, to: budget, isCancelled: isCancelled)
-      try given.preset?.check(found.plan.canvasSize, frameCount: found.plan.frames.count)
+      try given.preset?.check(found.plan)
       let written = try found.write(to: sink, isCancelled: isCancelled) { _ in }
       var file = WrittenFile(written, found.plan)
       file.frameRate = found.settings.rate ?? 0

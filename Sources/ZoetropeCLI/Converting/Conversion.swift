@@ -3,7 +3,7 @@ import ZoetropeProcess
 
 /// The plan for converting one input. It is complete before any byte is written.
 struct Conversion {
-  private let plan: EditPlan
+  let plan: EditPlan
   /// The finished file in memory, if it had to fit a byte limit. Nil otherwise.
   private let budgeted: BudgetedAnimation?
   /// The way in which each frame of the output is made.

@@ -83,12 +83,9 @@ struct ConvertRequest: Hashable {
       throw failure(error)
     }
     do throws(AnimatedImageError) {
-      try preset?.check(conversion.size, frameCount: conversion.steps.count)
+      try preset?.check(conversion.plan)
     } catch {
-      throw CommandFailure(
-        meeting: error, file: input.name,
-        advice: error.limit?.kind == .outputSides
-          ? "leave out --size" : "change their number with --fps or --frames")
+      throw CommandFailure(meeting: error, file: input.name, advice: adviceOnOutput(error))
     }
     var report = ConversionReport(
       input: input, output: destination.name(of: place), format: conversion.format,
@@ -147,6 +144,17 @@ struct ConvertRequest: Hashable {
           error, isPinned: form.budget?.keepsSize == true, isScaled: rendering != nil,
           choosesPlays: choosesPlays,
           isPlayTooLong: !choosesPlays || isPlayTooLong(for: preset, edits, options, of: image)))
+    }
+  }
+
+  /// Returns advice for a planned output that does not meet the preset.
+  private func adviceOnOutput(_ error: AnimatedImageError) -> String {
+    switch error.limit?.kind {
+    case .outputSides: "leave out --size"
+    case .outputDuration where form.keepsShortDelays: "leave out --exact-delays"
+    case .outputDuration where policy != .browser: "leave out --timing"
+    case .outputDuration: "shorten it with --time"
+    default: "change their number with --fps or --frames"
     }
   }
 

@@ -219,8 +219,10 @@ extension UploadPreset {
     }
   }
 
-  /// Checks that an output of `frameCount` frames with pictures of `size` meets the preset's limits on size and frames.
-  package func check(_ size: PixelSize, frameCount: Int) throws(AnimatedImageError) {
+  /// Checks that the output of `plan` meets the preset's limits on size, frames and duration. What counts is how long
+  /// browsers show it, which is longer than edits say if delays are stored that browsers replace.
+  package func check(_ plan: EditPlan) throws(AnimatedImageError) {
+    let (size, frameCount) = (plan.canvasSize, plan.frames.count)
     guard fits(size) else {
       throw refusal("pictures of \(size) are too large or too small", sides(size))
     }
@@ -233,6 +235,21 @@ extension UploadPreset {
           .outputFrames, asked: frameCount, allowed: isOver ? frames.upperBound : frames.lowerBound)
       )
     }
+    guard let seconds else { return }
+    let shown = plan.frames.reduce(Duration.zero) {
+      $0 + DelayPolicy.browser.shownDuration(of: $1.delay)
+    }
+    let play = shown / .seconds(1)
+    var count = 1
+    if plays != nil, case .finite(let most) = plan.playCount { count = most }
+    // Rounding lengthens a play by at most 5 ms.
+    guard Double(count) * (play - 0.005) > Double(seconds) else { return }
+    let total = Double(count) * play
+    throw refusal(
+      "browsers show \(count == 1 ? "one play" : "\(count) plays") for "
+        + "\((total * 100).rounded() / 100) s, but at most \(seconds) s are allowed",
+      LimitExcess(
+        .outputDuration, asked: Int(min(total * 1e9, 1e18)), allowed: seconds * 1_000_000_000))
   }
 
   private func fits(_ size: PixelSize) -> Bool {
@@ -290,7 +307,7 @@ extension AnimatedImage {
     let found = try fitted(
       edits, options, to: options.budget ?? ByteBudget(byteLimit: preset.byteLimit),
       isCancelled: isCancelled, progress: progress)
-    try preset.check(found.plan.canvasSize, frameCount: found.plan.frames.count)
+    try preset.check(found.plan)
     return found
   }
 }

@@ -131,6 +131,33 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: [
+    (FrameDelay(centiseconds: 5), "--duration 400ms", "--exact-delays"),
+    (FrameDelay(centiseconds: 1), "--plays 1", "--timing exact"),
+  ])
+  func `the duration that a site allows is that in browsers`(
+    _ delay: FrameDelay, _ edit: String, _ option: String
+  ) throws {
+    // Browsers show 60 frames of 10 ms or less for 6 s.
+    try withFilm(delay, count: 60, side: 320) { (tool: Tool) throws in
+      let words = "convert in.png -o o.png --for discord-sticker \(edit)".split(separator: " ")
+      let refused = try tool.run((words + option.split(separator: " ")).map(String.init))
+      let advice = option.split(separator: " ")[0]
+      #expect(refused.status == 8, "\(refused.errors)")
+      #expect(
+        refused.errors.hasSuffix(
+          "browsers show one play for 6.0 s, but at most 5 s are allowed for discord-sticker; "
+            + "leave out \(advice)\n"), "\(refused.errors)")
+      #expect(try !tool.list().contains("o.png"))
+    }
+    try withFilm(FrameDelay(centiseconds: 5), count: 60, side: 320) { (tool: Tool) throws in
+      let met = try tool.run(
+        "convert", "in.png", "-o", "o.png", "--for", "discord-sticker", "--duration", "400ms")
+      #expect(met.status == 0, "\(met.errors)")
+      #expect(try AnimatedImage(bytes: tool.read("o.png")).duration() == .milliseconds(400))
+    }
+  }
+
   private static let demo = "\(FixtureLibrary().root)/Demo"
 
   @Test(arguments: [
