@@ -114,6 +114,20 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `strict rejects damage in a static image that convert copies`() throws {
+    try withTool { (tool: Tool) throws in
+      var bytes = try FixtureLibrary().file("APNG/static-hidden.png")
+      let start = try #require(Data(bytes).range(of: Data("IDAT".utf8))).upperBound
+      bytes[start + 2] = 0xff
+      try tool.write(bytes, to: "in.png")
+      let convert = ["convert", "in.png", "-o", "a.png", "--plays", "2"]
+      let strict = try tool.run(convert + ["--damage", "strict"])
+      #expect(strict.status == 6, "\(strict.errors)")
+      #expect(try !tool.list().contains("a.png"))
+      #expect(try tool.run(convert).status == 0)
+    }
+  }
+
   @Test func `raw pixels of another size are stale`() throws {
     try withTool { (tool: Tool) throws in
       let first = ["extract", "cat.gif", "-o", "o/", "--format", "rgba"]

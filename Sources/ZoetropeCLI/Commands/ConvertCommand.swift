@@ -30,7 +30,9 @@ struct ConvertCommand: ZoetropeSubcommand {
       Pixels change only if --size scales them, if a GIF cannot store them, or through --colors, \
       --lossy, --max-bytes and --for. If format and size stay the same, compressed frames are \
       copied, and only frames next to a cut are encoded again. Changing speed, delays or plays, or \
-      cutting off the end, costs no more than copying the file.
+      cutting off the end, costs no more than copying the file. Frames that are copied are not \
+      decoded, so damage to their pixels is neither found nor reported, except with --damage \
+      strict, which decodes them and rejects it.
 
       A GIF frame can have at most 256 colours for the pixels that it changes, and these pixels \
       cannot be partly transparent. If the colours fit, they are kept. If not, they are reduced to \

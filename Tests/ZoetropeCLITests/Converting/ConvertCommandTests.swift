@@ -234,6 +234,22 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: [("lzw-bad-code", "gif"), ("crc-fdat", "png"), ("zlib-short", "png")])
+  func `strict rejects damage in frames that are copied`(_ name: String, _ format: String) throws {
+    try withTool { (tool: Tool) throws in
+      let file = "\(Self.root)/Bad/\(name).\(format)"
+      let convert = ["convert", file, "-o", "a.\(format)", "--speed", "0.5"]
+      for more in [[], ["--plan"], ["--max-bytes", "9M"]] {
+        let strict = try tool.run(convert + ["--damage", "strict"] + more)
+        #expect(strict.status == 6 && strict.errors.contains("frame "), "\(strict.errors)")
+        #expect(try tool.list() == ["cat.gif"])
+      }
+      // Frames that the output does not have do not count.
+      let cut = try tool.run(convert + ["--damage", "strict", "--frames", "0"])
+      #expect(cut.status == 0, "\(cut.errors)")
+    }
+  }
+
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
   func `a signal during writing leaves nothing`(_ number: Int32) throws {
     var gif = SampleGIF(width: 250, height: 250)
