@@ -269,6 +269,12 @@ enum Departure: Hashable {
 }
 
 extension [Departure] {
+  /// The differences in words, also that the input is damaged, or that there are none.
+  func words(isDamaged: Bool) -> String {
+    if isEmpty { return isDamaged ? "damaged, otherwise exact" : "exact" }
+    return ((isDamaged ? ["damaged"] : []) + map(\.words)).joined(separator: ", ")
+  }
+
   /// Whether colours are reduced to those of a palette.
   var reduceColors: Bool { contains { $0.code == .colors } }
 

@@ -42,11 +42,7 @@ struct ConversionReport {
     line += "\(steps.count) frame\(steps.count == 1 ? "" : "s"): "
     if input != nil { line += "\(copiedCount) copied, " }
     line += "\(count(.encoded)) encoded; "
-    let isDamaged = damage.contains { !$0.kind.isTolerated }
-    line +=
-      departures.isEmpty
-      ? isDamaged ? "damaged, otherwise exact" : "exact"
-      : departures.map(\.words).joined(separator: ", ")
+    line += departures.words(isDamaged: damage.contains { !$0.kind.isTolerated })
     if format.hasPalettes, departures.contains(.scaled), !departures.reduceColors {
       line += ", colours kept"
     }

@@ -100,8 +100,7 @@ private struct OptimizeReport {
       let isStill = format.writable == nil && result.frameCount == 1
       return isStill ? "a still picture, \(copied) as it is" : "\(copied), no smaller file found"
     }
-    if departures.isEmpty { return isDamaged ? "damaged, otherwise exact" : "exact" }
-    return departures.map(\.words).joined(separator: ", ")
+    return departures.words(isDamaged: isDamaged)
   }
 
   private var copied: String { isInPlace ? "left" : "copied" }

@@ -32,6 +32,17 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `damage is told beside other differences`() throws {
+    try withTool { (tool: Tool) throws in
+      let bad = "\(FixtureLibrary().root)/Bad/lzw-bad-code.gif"
+      let scaled = try tool.run("convert", bad, "-o", "a.gif", "--size", "200%")
+      #expect(scaled.status == 1)
+      #expect(scaled.text.hasSuffix("; damaged, scaled, colours kept\n"), "\(scaled.text)")
+    }
+    #expect([Departure.metadata].words(isDamaged: true) == "damaged, metadata left out")
+    #expect([Departure.metadata].words(isDamaged: false) == "metadata left out")
+  }
+
   @Test func `a GIF keeps a profile, and losing only its name is no loss of metadata`() throws {
     let gif = try #require(AnimationFormat.gif.writable)
     var metadata = AnimationMetadata()
