@@ -52,10 +52,11 @@ struct ConvertCommand: ZoetropeSubcommand {
       --max-bytes looks for the mildest change that makes the file fit. From mild to severe, the \
       changes are more effort, similar colours, fewer colours, fewer frames (but at least 10 per \
       second) and smaller pictures. --colors exact keeps the colours; --pin keeps the size, the \
-      frame rate, or both. --for also scales pictures to the size that a site requires and drops \
-      frames if there are too many; the output must have a format that the site accepts. If no \
-      change makes the file fit, or the site requires a change that --pin excludes, nothing is \
-      written, the error states the limit, and the exit status is 8.
+      frame rate, or both. --for also scales pictures to the size that a site requires, drops \
+      frames if there are too many, and sets the number of plays if the site requires another one; \
+      the output must have a format that the site accepts. If no change makes the file fit, or the \
+      site requires a change that --pin excludes, nothing is written, the error states the limit, \
+      and the exit status is 8.
 
       GIF delays are rounded to hundredths of a second, without adding up rounding errors. \
       Browsers show a frame with a delay of 10 ms or less for 100 ms. Frames that would get a new \

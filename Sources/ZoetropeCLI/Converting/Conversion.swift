@@ -201,6 +201,8 @@ enum Departure: Hashable {
   case rate(Int)
   /// This number of frames is dropped to meet the limit of a site.
   case frames(Int)
+  /// The number of plays is set to this one to meet the limit of a site.
+  case plays(PlayCount)
   /// The times at which frames end are rounded to times that the format can store.
   case rounded(keepsDuration: Bool)
   /// This number of frames is left out, because these frames are shown too briefly for the format.
@@ -229,6 +231,8 @@ enum Departure: Hashable {
     case .rate(let rate): "\(rate) frames per second"
     case .frames(1): "1 frame dropped for the site"
     case .frames(let count): "\(count) frames dropped for the site"
+    case .plays(.indefinite): "set to endless plays for the site"
+    case .plays(.finite(let count)): "set to \(count) play\(count == 1 ? "" : "s") for the site"
     case .rounded(let keepsDuration):
       "delays rounded, total duration \(keepsDuration ? "kept to within 5 ms" : "longer")"
     case .dropped(let count, let keepsDuration):
@@ -249,7 +253,8 @@ enum Departure: Hashable {
 
   /// The identifier of the difference in JSON.
   enum Code: String, CaseIterable {
-    case scaled, lossy, rate, frames, rounded, dropped, staticImage, metadata, colors, transparency
+    case scaled, lossy, rate, frames, plays, rounded, dropped, staticImage, metadata, colors
+    case transparency
   }
 
   var code: Code {
@@ -258,6 +263,7 @@ enum Departure: Hashable {
     case .lossy: .lossy
     case .rate: .rate
     case .frames: .frames
+    case .plays: .plays
     case .rounded: .rounded
     case .dropped: .dropped
     case .staticImage: .staticImage

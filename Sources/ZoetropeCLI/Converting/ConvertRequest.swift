@@ -92,6 +92,9 @@ struct ConvertRequest: Hashable {
       inputByteCount: image.byteCount, size: conversion.size, playCount: conversion.playCount,
       steps: conversion.steps, departures: conversion.departures, damage: conversion.damage,
       isPlan: isPlan)
+    if preset != nil, self.edits.playCount == nil, conversion.playCount != image.playCount {
+      report.departures.append(.plays(conversion.playCount))
+    }
     report.reducedCount = conversion.reducedCount
     report.smallerChoices = smallerChoices(conversion.format)
     report.isEnlarged = conversion.size.area > image.canvasSize.area

@@ -152,6 +152,13 @@ import ZoetropeTestSupport
       #expect(image.frames.count == 5 && image.format == .apng)
       // LINE allows 1 to 4 plays that take 4 s in all; one takes 1 s here.
       #expect(image.playCount == .finite(4))
+      #expect(result.text.contains(", set to 4 plays for the site"), "\(result.text)")
+      let told = try tool.run(
+        "convert", "in.png", "-o", "told.png", "--for", "line-sticker", "--json")
+      #expect(try JSONLine.one(told.output)["departures"].elements.contains("plays"))
+      let chosen = try tool.run(
+        "convert", "in.png", "-o", "chosen.png", "--for", "line-sticker", "--plays", "4")
+      #expect(chosen.status == 0 && !chosen.text.contains("for the site"), "\(chosen.text)")
       for (plays, speed, status) in [
         ("3", "1", 0), ("4", "2", 0), ("5", "9", 8), ("4", "0.9", 8), ("forever", "1", 8),
       ] {
