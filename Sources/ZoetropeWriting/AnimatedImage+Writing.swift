@@ -183,7 +183,7 @@ extension AnimatedImage {
     if options.identicalFrames == .keep { options.frameCount = options.frameCount ?? frames.count }
     let frames = frames
     return EncodedBytes(bitmaps(), options: options, of: self) { frame in
-      WritableFrame(frame, delay: frames[frame.index].delay)
+      WritableFrame(consecutive: frame, delay: frames[frame.index].delay)
     }
   }
 }

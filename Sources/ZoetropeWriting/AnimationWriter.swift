@@ -101,8 +101,8 @@ public final class AnimationWriter: Sendable {
   }
 
   /// Appends a frame of another animation. The whole picture is compared with the previous one, because the writer does
-  /// not know whether the previous picture is the frame before. If it is, `append(_:delay:changed:)` with the frame's
-  /// ``CompositedFrame/dirtyRect`` is faster.
+  /// not know whether the previous picture is the frame before. If it is, a frame from
+  /// ``WritableFrame/init(consecutive:delay:)`` is faster.
   ///
   /// - Throws: the errors of `append(_:)`.
   public func append(

@@ -17,9 +17,18 @@ public struct WritableFrame: Sendable {
     self.changed = changed
   }
 
-  /// Creates a frame from a composited frame. The previous frame written must be the one that precedes `frame` in its
-  /// animation.
+  /// Creates a frame from a composited frame. The whole picture is compared with that of the previous frame written,
+  /// which may be any frame.
   public init(_ frame: CompositedFrame, delay: FrameDelay) {
+    self.init(bitmap: frame.bitmap, delay: delay)
+  }
+
+  /// Creates a frame from a composited frame, of which only ``CompositedFrame/dirtyRect`` is compared with the previous
+  /// frame. This is faster than ``init(_:delay:)``.
+  ///
+  /// - Precondition: The previous frame written is the one that precedes `frame` in its animation. Otherwise, the file
+  ///   shows wrong pictures. Debug builds check this.
+  public init(consecutive frame: CompositedFrame, delay: FrameDelay) {
     self.init(bitmap: frame.bitmap, delay: delay, changed: frame.dirtyRect)
   }
 }

@@ -79,6 +79,33 @@ enum WrittenPictures {
     #expect(try bytes == WrittenPictures.bytes())
   }
 
+  @Test func `every second frame of an animation is compared with the one written before`()
+    throws
+  {
+    let image = try AnimatedImage(
+      bytes: DeltaGIF.make(width: 48, height: 48, frameCount: 12, patch: 9))
+    let sink = MemorySink()
+    let writer = try AnimationWriter(to: sink)
+    let reader = FrameReader(image)
+    var pictures: [Bitmap] = []
+    while let frame = try reader.next() {
+      guard frame.index % 2 == 0 else { continue }
+      pictures.append(frame.bitmap)
+      try writer.append(WritableFrame(frame, delay: WrittenPictures.delay))
+    }
+    try writer.finish()
+    let copy = FrameReader(try AnimatedImage(bytes: sink.bytes))
+    for picture in pictures { #expect(try copy.next()?.bitmap == picture) }
+    #expect(try copy.next() == nil)
+  }
+
+  @Test func `only the dirty rectangle of a consecutive frame is compared`() {
+    let dirty = PixelRect(x: 1, y: 2, width: 3, height: 1)
+    let frame = CompositedFrame(index: 4, bitmap: WrittenPictures.all[0], dirtyRect: dirty)
+    #expect(WritableFrame(consecutive: frame, delay: WrittenPictures.delay).changed == dirty)
+    #expect(WritableFrame(frame, delay: WrittenPictures.delay).changed == nil)
+  }
+
   @Test func `a sink that blocks holds the frames back`() throws {
     let (gate, entered) = (ThreadSignal(), ThreadSignal())
     let sink = CallbackSink { _ in
