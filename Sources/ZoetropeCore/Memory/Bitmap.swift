@@ -45,16 +45,19 @@ public struct Bitmap: Sendable {
     return bytes.extracting(start..<start + size.width * format.bytesPerPixel)
   }
 
-  /// Returns the pixels of row `y` of an ``PixelFormat/rgba8`` picture.
+  /// Returns the pixels of row `y`.
   ///
-  /// - Precondition: `0 <= y < height`, and the format has four channels of 8 bits.
+  /// - Precondition: `0 <= y < height`, and the format is ``PixelFormat/rgba8`` or ``PixelFormat/rgbx8``. For other
+  ///   formats, use ``bytes(row:)`` or ``words(row:)``.
   @_lifetime(borrow self)
   public borrowing func pixels(row y: Int) -> Span<RGBA> {
-    precondition(format.bytesPerPixel == 4, "a row in the format \(format) has no RGBA pixels")
+    precondition(
+      format == .rgba8 || format == .rgbx8, "a row in the format \(format) has no RGBA pixels")
     return Span<RGBA>(_bytes: row(y))
   }
 
-  /// Returns the bytes of row `y`, without padding: one byte per pixel of a ``PixelFormat/grey8`` picture.
+  /// Returns the bytes of row `y`, without padding: one byte per pixel of a ``PixelFormat/grey8`` picture, four per
+  /// pixel of a ``PixelFormat/bgra8`` picture.
   ///
   /// - Precondition: `0 <= y < height`.
   @_lifetime(borrow self)
@@ -70,9 +73,10 @@ public struct Bitmap: Sendable {
     return Span<UInt16>(_bytes: row(y))
   }
 
-  /// The pixel at (`x`, `y`) of an ``PixelFormat/rgba8`` picture.
+  /// The pixel at (`x`, `y`).
   ///
-  /// - Precondition: The point lies inside the picture, and the format has four channels of 8 bits.
+  /// - Precondition: The point lies inside the picture, and the format is ``PixelFormat/rgba8`` or
+  ///   ``PixelFormat/rgbx8``.
   public subscript(x: Int, y: Int) -> RGBA { pixels(row: y)[x] }
 }
 

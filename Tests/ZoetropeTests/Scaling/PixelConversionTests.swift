@@ -22,10 +22,9 @@ struct PixelConversionTests {
   @Test func `premultiplying rounds to nearest for every pair`() throws {
     let converted = try Self.plane.converted(to: .rgba8Premultiplied)
     let wrong = Self.count { x, y in
-      let pixel = converted[x, y]
-      return Int(pixel.red) != Int((Double(x) * Double(y) / 255).rounded())
-        || Int(pixel.green) != Int((Double(255 - x) * Double(y) / 255).rounded())
-        || Int(pixel.alpha) != y
+      converted.channel(0, x: x, y: y) != Int((Double(x) * Double(y) / 255).rounded())
+        || converted.channel(1, x: x, y: y) != Int((Double(255 - x) * Double(y) / 255).rounded())
+        || converted.channel(3, x: x, y: y) != y
     }
     #expect(wrong == 0)
   }
@@ -42,7 +41,11 @@ struct PixelConversionTests {
     #expect(wrong == 0)
     // What was premultiplied properly comes back as it was.
     let again = try straight.converted(to: .rgba8Premultiplied)
-    #expect(Self.count { x, y in x <= y && again[x, y] != source[x, y] } == 0)
+    let lost = Self.count { x, y in
+      x <= y
+        && (0..<4).contains { again.channel($0, x: x, y: y) != source.channel($0, x: x, y: y) }
+    }
+    #expect(lost == 0)
   }
 
   @Test func `every byte and every word survives 16 bits`() throws {
@@ -106,7 +109,7 @@ struct PixelConversionTests {
     let flat = try Self.plane.converted(to: .rgbx8)
     let premultiplied = try Self.plane.converted(to: .rgba8Premultiplied)
     let wrong = Self.count { x, y in
-      flat[x, y].red != premultiplied[x, y].red || flat[x, y].alpha != 255
+      Int(flat[x, y].red) != premultiplied.channel(0, x: x, y: y) || flat[x, y].alpha != 255
     }
     #expect(wrong == 0)
     #expect(try premultiplied.converted(to: .rgbx8) == flat)
@@ -116,9 +119,9 @@ struct PixelConversionTests {
     let expected = try Self.plane.converted(to: .rgba8Premultiplied)
     let swapped = try Self.plane.converted(to: .bgra8Premultiplied)
     let wrong = Self.count { x, y in
-      let (pixel, other) = (expected[x, y], swapped[x, y])
-      return pixel.red != other.blue || pixel.green != other.green || pixel.blue != other.red
-        || pixel.alpha != other.alpha
+      (0..<4).contains {
+        expected.channel($0, x: x, y: y) != swapped.channel([2, 1, 0, 3][$0], x: x, y: y)
+      }
     }
     #expect(wrong == 0)
     #expect(try swapped.converted(to: .rgba8) == expected.converted(to: .rgba8))
@@ -127,21 +130,37 @@ struct PixelConversionTests {
     let small = try swapped.scaled(to: target)
     #expect(small.format == .bgra8Premultiplied)
     let again = Bitmap.drawn(size: small.size, format: .rgba8Premultiplied) { y, row in
-      let pixels = small.pixels(row: y)
+      let bytes = small.bytes(row: y)
       for x in 0..<small.width {
-        let pixel = pixels[x]
-        row.storeBytes(
-          of: RGBA(red: pixel.blue, green: pixel.green, blue: pixel.red, alpha: pixel.alpha).word,
-          toByteOffset: x * 4, as: UInt32.self)
+        for (channel, other) in [2, 1, 0, 3].enumerated() {
+          row.storeBytes(
+            of: bytes[x * 4 + other], toByteOffset: x * 4 + channel, as: UInt8.self)
+        }
       }
     }
     #expect(try again == expected.scaled(to: target))
   }
 
+  @Test func `pixels are not read as straight RGBA from a format with other channels`() async {
+    await #expect(processExitsWith: .failure) {
+      let picture = Bitmap.drawn(PixelSize(width: 1, height: 1), .bgra8) { _, _, _ in 9 }
+      _ = picture[0, 0]
+    }
+    await #expect(processExitsWith: .failure) {
+      let size = PixelSize(width: 1, height: 1)
+      let picture = Bitmap.drawn(size, .rgba8Premultiplied) { _, _, _ in 9 }
+      _ = picture.pixels(row: 0)
+    }
+    let blended = Bitmap.drawn(PixelSize(width: 1, height: 1), .rgbx8) { _, _, byte in
+      byte == 3 ? 255 : UInt8(byte)
+    }
+    #expect(blended[0, 0] == RGBA(red: 0, green: 1, blue: 2))
+  }
+
   @Test func `swapping channels twice changes nothing`() throws {
     let swapped = try Self.plane.converted(to: .bgra8)
-    #expect(swapped[10, 20].blue == Self.plane[10, 20].red)
-    #expect(swapped[10, 20].alpha == 20)
+    #expect(swapped.channel(2, x: 10, y: 20) == Int(Self.plane[10, 20].red))
+    #expect(swapped.channel(3, x: 10, y: 20) == 20)
     #expect(try swapped.converted(to: .rgba8) == Self.plane)
   }
 
