@@ -4,7 +4,7 @@ func samplesOfOpening(bytes: [UInt8]) async throws {
   let image = try AnimatedImage(contentsOf: "party.gif")
   print(image.format, image.canvasSize, image.playCount)
   for frame in image.frames {
-    print(frame.index, frame.rect, frame.delay, frame.disposal, frame.isIndependent)
+    print(frame.index, frame.rect, frame.delay, frame.disposal, frame.byteRange)
   }
 
   do {

@@ -48,7 +48,7 @@ func samplesOfWritingAnimations(
   try await image.write([.crop(square), .resize(TargetSize(width: 128))], to: FileSink("icon.gif"))
 
   let result = try await image.optimize(to: FileSink("small.gif"))
-  print(result.sourceByteCount, result.byteCount)
+  print(result.sourceByteCount, result.byteCount, result.losesMetadata)
 
   let budget = ByteBudget(byteLimit: 256 * 1024, keepsFrameRate: true)
   let cut = AnimationEdit.time(.seconds(1)..<(.seconds(3)))

@@ -32,13 +32,13 @@ public struct FrameControl: Sendable, Hashable {
   /// depends on an earlier frame.
   public let isIndependent: Bool
   /// Whether the rows are stored in interlaced order.
-  package let isInterlaced: Bool
+  public let isInterlaced: Bool
   /// The source of the frame's colours.
   package let palette: PaletteUse
   /// The number of entries in the local palette of a GIF frame, or 0 if the frame has no local palette.
   package var localPaletteCount: Int { Int(paletteCount) }
-  /// The range of the file that contains the frame's compressed pixels.
-  package var byteRange: Range<Int> { start..<end }
+  /// The range of the file that contains the blocks or chunks with the frame's compressed pixels.
+  public var byteRange: Range<Int> { start..<end }
 
   /// Creates the properties of a frame, for example to test code that displays them.
   ///

@@ -17,7 +17,7 @@ public struct OptimizedAnimation: Sendable, Hashable {
   package let colors: Int?
   /// Whether metadata was left out that was to be kept, because the file has to fit the byte limit, or because the
   /// metadata does not apply to pixels that are stored in another way.
-  package let losesMetadata: Bool
+  public let losesMetadata: Bool
   /// The first damage found while decoding, or an empty array. Without a byte limit, a damaged source is copied.
-  package let damage: [Damage]
+  public let damage: [Damage]
 }
