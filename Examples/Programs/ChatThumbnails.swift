@@ -1,4 +1,3 @@
-import Foundation
 import Zoetrope
 
 /// Thumbnails of uploaded files, within limits on memory and time for each file and in total:
@@ -6,6 +5,8 @@ import Zoetrope
 ///     examples chat-thumbnails upload.gif other.png
 struct ChatThumbnails {
   private let loader: FrameLoader
+
+  struct TookTooLong: Error {}
 
   init() {
     var limits = DecodingLimits.strict
@@ -18,18 +19,19 @@ struct ChatThumbnails {
       decoding: DecodingOptions(limits: limits))
   }
 
-  /// A PNG of the first frame, at most 128 pixels wide and high. Throws after two seconds.
-  func thumbnail(of name: String, data: @escaping FrameLoader.Fetch) async throws -> [UInt8] {
+  /// A PNG of the first frame, at most 128 pixels wide and high. Throws after two seconds. The file may have any size,
+  /// because it is read in pieces.
+  func thumbnail(ofFileAt path: String) async throws -> [UInt8] {
     try await withThrowingTaskGroup(of: [UInt8].self) { group in
       group.addTask {
         let box = TargetSize(width: 128, height: 128, allowsEnlarging: false)
         let rendering = Rendering(target: box, filter: .lanczos3)
-        let bitmap = try await loader.bitmap(for: name, rendering: rendering, data: data)
-        return try PNGEncoder().encode(bitmap)
+        let bitmap = try await loader.bitmap(forFileAt: path, rendering: rendering)
+        return try await PNGEncoder.encode(bitmap)
       }
       group.addTask {
         try await Task.sleep(for: .seconds(2))
-        throw AnimatedImageError(.cancelled, "took longer than two seconds")
+        throw TookTooLong()
       }
       // Cancelling the loser ends its decoding within a frame.
       defer { group.cancelAll() }
@@ -46,9 +48,7 @@ struct ChatThumbnails {
         if number >= 4, let answer = await group.next() { print(answer) }
         group.addTask {
           do {
-            let png = try await bot.thumbnail(of: path) { _ in
-              try [UInt8](Data(contentsOf: URL(filePath: path)))
-            }
+            let png = try await bot.thumbnail(ofFileAt: path)
             return "\(path): \(png.count) bytes"
           } catch { return "\(path): \(error)" }
         }

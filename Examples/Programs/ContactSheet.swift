@@ -16,7 +16,8 @@ enum ContactSheet {
       cells.append(try await image.bitmap(at: index, rendering: rendering))
     }
     let sheet = try draw(cells)
-    try Data(PNGEncoder().encode(sheet)).write(to: URL(filePath: arguments[1]), options: .atomic)
+    let png = try await PNGEncoder.encode(sheet)
+    try Data(png).write(to: URL(filePath: arguments[1]), options: .atomic)
     print("\(cells.count) frames on \(sheet.size)")
   }
 

@@ -13,13 +13,13 @@ enum EvenFrames {
     let directory = URL(filePath: arguments[2], directoryHint: .isDirectory)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     let wanted = indices(of: image, count: count)
-    let encoder = PNGEncoder(effort: .fast)
     // One pass over the animation, decoded ahead; skipped frames are not scaled.
     for try await frame in image.bitmaps(0...wanted[wanted.count - 1])
     where wanted.contains(frame.index) {
       let picture = try frame.bitmap.scaled(to: TargetSize(width: 224, height: 224), fit: .fill)
       let file = directory.appending(path: "frame-\(frame.index).png")
-      try Data(encoder.encode(picture)).write(to: file, options: .atomic)
+      let png = try await PNGEncoder.encode(picture, effort: .fast)
+      try Data(png).write(to: file, options: .atomic)
     }
     try Task.checkCancellation()
     print(wanted.map(String.init).joined(separator: " "))

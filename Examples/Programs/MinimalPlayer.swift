@@ -15,6 +15,7 @@ enum MinimalPlayer {
     _ = unsafe ioctl(0, UInt(TIOCGWINSZ), &size)  // the kernel fills it in
     let screen = ScreenSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
     let room = CellRect(column: 0, row: 0, columns: screen.columns, rows: screen.rows)
+    // The environment seldom names graphics, so most terminals get characters. `TerminalProbe` would ask.
     let capabilities = TerminalCapabilities(environment: .current)
     let layout = FrameLayout(of: image.canvasSize, in: room, screen: screen)
     var writer = FrameWriter(

@@ -15,7 +15,7 @@ enum Poster {
       at: .seconds(seconds),
       rendering: Rendering(target: TargetSize(width: 320, allowsEnlarging: false)))
     // With the colour profile and density of the file.
-    let png = try PNGEncoder(metadata: image.metadata).encode(bitmap)
+    let png = try await PNGEncoder.encode(bitmap, metadata: image.metadata)
     try Data(png).write(to: URL(filePath: arguments[1]), options: .atomic)
     print("\(arguments[1]): \(bitmap.size), \(png.count) bytes")
   }

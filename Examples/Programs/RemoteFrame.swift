@@ -17,7 +17,7 @@ enum RemoteFrame {
     }
     let image = try await RemoteImage(reading: ranges, index: index)
     print("opened: \(image.statistics.readCount) reads, \(image.statistics.byteCount) bytes")
-    let png = try PNGEncoder().encode(try await image.bitmap(at: number))
+    let png = try await PNGEncoder.encode(image.bitmap(at: number))
     let output = try FileDescriptor.open(
       FilePath(arguments[2]), .writeOnly, options: [.create, .truncate],
       permissions: .ownerReadWrite)

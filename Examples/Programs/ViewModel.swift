@@ -5,29 +5,39 @@ import Zoetrope
 @MainActor
 @Observable
 final class StickerModel {
-  private(set) var failure: String?
+  private var openingFailure: String?
   private var animator: ImageAnimator?
+  private var lastCall = 0  // what an earlier call opened is not shown any more
 
   /// The current frame; nil until the first one is decoded.
   var picture: Bitmap? { animator?.bitmap }
   var frameIndex: Int? { animator?.frame?.index }
-  var isEnded: Bool { failure != nil || animator?.state.isEnded == true }
+  var failure: String? { openingFailure ?? animator?.state.error?.description }
+  var isEnded: Bool { openingFailure != nil || animator?.state.isEnded == true }
 
   /// Opens and plays a file, scaled for the view. Decoding never runs on the main actor.
   func show(_ path: FilePath, width: Int, options: PlaybackOptions = .init()) async {
+    lastCall += 1
+    let call = lastCall
+    openingFailure = nil
     do {
       let image = try await AnimatedImage.open(path)
+      // Meanwhile, the view may have disappeared, or may show another file.
+      guard call == lastCall else { return }
       let animator = ImageAnimator(
         image, rendering: Rendering(target: TargetSize(width: width)), options: options)
       animator.start()
       self.animator = animator
     } catch {
-      failure = error.description
+      if call == lastCall { openingFailure = error.description }
     }
   }
 
   /// Stops when the view disappears; the last picture stays.
-  func hide() { animator?.stop() }
+  func hide() {
+    lastCall += 1
+    animator?.stop()
+  }
 }
 
 /// Prints each picture that a view would draw:

@@ -76,6 +76,12 @@ import Zoetrope
       #expect(lines.last == "ended")
       #expect(lines.dropLast().allSatisfy { $0.hasSuffix(", 64x43") } && lines.count > 1)
       #expect(try self.lines("view-model none.gif", in: tool).last?.contains("none.gif") == true)
+      // 64 pixels wide, it would be millions of pixels high: it opens, but does not play.
+      let screen = Array("GIF89a".utf8) + [1, 0, 0xff, 0xff, 0x80, 0, 0, 0, 0, 0, 9, 9, 9]
+      let frame: [UInt8] = [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3b]
+      try tool.write(screen + frame, to: "thin.gif")
+      let end = try self.lines("view-model thin.gif", in: tool).last
+      #expect(end?.contains("limitExceeded") == true)
     }
   }
 

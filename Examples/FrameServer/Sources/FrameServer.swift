@@ -28,14 +28,15 @@ struct FrameServer {
         let image = try await AnimatedImage.open(directory.appending(name), options: options)
         let rendering = Rendering(target: TargetSize(width: width, allowsEnlarging: false))
         let bitmap = try await image.bitmap(at: .seconds(at), rendering: rendering, cache: cache)
-        return try PNGEncoder(metadata: image.metadata).encode(bitmap)
+        return try await PNGEncoder.encode(bitmap, metadata: image.metadata)
       }
       let headers: HTTPFields = [.contentType: "image/png", .connection: "close"]
       return Response(status: .ok, headers: headers, body: .init(byteBuffer: .init(bytes: png)))
     } catch let error as AnimatedImageError {
       logger.info("\(name.string): \(error)")
       switch error.code {
-      case .io: throw HTTPError(.notFound)
+      case .io where error.systemError == .noSuchFileOrDirectory: throw HTTPError(.notFound)
+      case .io: throw HTTPError(.internalServerError)
       case .limitExceeded: throw HTTPError(.contentTooLarge, message: error.detail)
       case .outOfMemory: throw HTTPError(.serviceUnavailable)
       default: throw HTTPError(.unprocessableContent, message: error.description)

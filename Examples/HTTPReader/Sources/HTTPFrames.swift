@@ -59,7 +59,8 @@ struct HTTPFrames: AsyncParsableCommand {
   }
 
   private func write(_ frame: Int, of image: RemoteImage) async throws {
-    let png = try PNGEncoder(metadata: image.metadata).encode(try await image.bitmap(at: frame))
+    let bitmap = try await image.bitmap(at: frame)
+    let png = try await PNGEncoder.encode(bitmap, metadata: image.metadata)
     let output = try FileDescriptor.open(
       FilePath(directory).appending("\(frame).png"), .writeOnly, options: [.create, .truncate],
       permissions: .ownerReadWrite)
