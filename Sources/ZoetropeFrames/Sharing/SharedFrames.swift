@@ -87,7 +87,7 @@ public final class SharedFrames: Sendable {
   ///   - keeping: The number of frames that are kept after they were shown, for consumers that are slightly behind.
   ///     Default: 2.
   ///   - budget: The memory budget to which canvases are charged. Default: nil, which selects the budget of the image:
-  ///     ``MemoryBudget/shared``, unless the image was opened with another budget.
+  ///     ``MemoryBudget/shared``, unless a `FrameLoader` with another budget loaded the image.
   public convenience init(
     _ image: some AnimationSource, rendering: Rendering = .init(),
     cache: (any FrameCaching)? = nil, identity: ContentIdentity? = nil, keeping: Int = 2,

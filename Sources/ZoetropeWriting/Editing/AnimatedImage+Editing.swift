@@ -68,9 +68,8 @@ extension AnimatedImage {
   /// Writes the animation with `edits` to `sink` so that the file meets the limits of `preset`.
   ///
   /// After the edits, pictures are scaled, frames are dropped at equal intervals, and the number of plays is set, as
-  /// far as the preset requires it. Then the mildest settings are searched for with which the file is small enough, as
-  /// with a ``ByteBudget``. Pictures are not cropped, and the animation is not cut. Memory use is a few canvases and the
-  /// output.
+  /// far as the preset requires it. The mildest settings with which the file fits are then chosen, as with a
+  /// ``ByteBudget``. Pictures are not cropped, and the animation is not cut. Memory use is a few canvases and the output.
   ///
   /// - Parameters:
   ///   - edits: The edits, which are applied in order. Default: none. Pictures that an edit scales are not scaled again.

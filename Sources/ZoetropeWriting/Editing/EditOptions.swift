@@ -15,10 +15,13 @@ public struct EditOptions: Sendable, Hashable {
   public var format: AnimationFormat?
   /// How colours that a GIF cannot hold are reduced, or how many colours an APNG may have. Default:
   /// ``ColorPolicy/automatic``. For a GIF of scaled pictures, this means ``ColorPolicy/limited(to:)`` with 256, except
-  /// with the filter ``ScalingFilter/nearest``. If a GIF of at most 64 MiB is scaled down and this makes a larger file,
-  /// 128, 64, 32, 16 and 8 colours without dithering are tried in turn, until the file is no larger than the source;
-  /// ``WrittenAnimation/colorLimit`` has the number that was used. If even 8 are too many, all colours are kept. To
-  /// keep them in any case, set ``ColorPolicy/limited(to:)`` with 256, another ``dithering``, or ``budget``.
+  /// with the filter ``ScalingFilter/nearest``.
+  ///
+  /// If a scaled-down GIF would be larger than its source (of at most 64 MiB), palettes of 128, 64, 32, 16 and 8 colours
+  /// without dithering are tried in turn, until the file is no larger. If edits repeat frames, the file may be larger in
+  /// proportion. ``WrittenAnimation/colorLimit`` is the number of colours that was used. If no palette makes the file
+  /// small enough, palettes have up to 256 colours. To turn this off, set ``ColorPolicy/limited(to:)`` with 256, another
+  /// ``dithering``, or ``budget``.
   public var colors: ColorPolicy
   /// How pixels whose colour is not in the palette are drawn. Default: ``Dithering/automatic``.
   public var dithering: Dithering

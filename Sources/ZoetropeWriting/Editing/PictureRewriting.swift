@@ -137,7 +137,7 @@ package struct PictureRewriting: Sendable {
       }
       attempt += 1
     }
-    // Where no number of colours makes the file smaller than the source, none is given up.
+    // Where no number of colours makes the file smaller than the source, palettes stay as large as they were.
     return try write(options, to: sink, isCancelled, report)
   }
 
