@@ -26,8 +26,9 @@ public struct TargetSize: Sendable, Hashable {
     self.allowsEnlarging = allowsEnlarging
   }
 
-  /// Creates a target whose size is the size of the image multiplied by `scale`, which must be greater than 0.
-  package init(scale: Double) {
+  /// Creates a target whose size is the size of the image multiplied by `scale`: 0.5 halves both sides. Each side is at
+  /// least 1. A scale that is not finite counts as 1.
+  public init(scale: Double) {
     self.init()
     self.scale = scale
   }

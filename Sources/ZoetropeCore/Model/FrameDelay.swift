@@ -34,7 +34,7 @@ public struct FrameDelay: Sendable, Hashable {
   }
 
   /// Creates a delay from hundredths of a second, the unit of GIF.
-  package init(centiseconds: UInt16) {
+  public init(centiseconds: UInt16) {
     self.init(numerator: UInt32(centiseconds), denominator: 100)
   }
 

@@ -37,7 +37,7 @@ extension AnimatedImage {
   /// planning fails.
   ///
   /// - Parameters:
-  ///   - edits: The edits, which are applied in order.
+  ///   - edits: The edits, which are applied in order. Default: none.
   ///   - sink: The destination. The sink is finished if writing succeeds, and abandoned if this method throws.
   ///   - options: How delays are interpreted and stored, and how new pictures are stored. With the default, delays are
   ///     interpreted as in browsers; see ``EditOptions`` for the other defaults.
@@ -46,7 +46,7 @@ extension AnimatedImage {
   ///   never `CancellationError`, when the task is cancelled.
   @discardableResult
   public func write(
-    _ edits: [AnimationEdit], to sink: some AnimationSink, options: EditOptions = .init(),
+    _ edits: [AnimationEdit] = [], to sink: some AnimationSink, options: EditOptions = .init(),
     progress: @escaping @Sendable (WritingProgress) -> Void = { _ in }
   ) async throws(AnimatedImageError) -> WrittenAnimation {
     try await onOwnThread(for: sink) { (flag) throws(AnimatedImageError) in

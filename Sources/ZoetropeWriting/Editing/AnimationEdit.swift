@@ -73,7 +73,7 @@ public struct AnimationEdit: Sendable, Hashable {
   /// with alpha while they are scaled.
   ///
   /// - Parameters:
-  ///   - target: The box into which pictures are scaled, or only a width or height.
+  ///   - target: The box into which pictures are scaled, only a width or height, or a scale.
   ///   - fit: How pictures are fitted into the box. Default: ``ScalingFit/fit``.
   ///   - filter: The filter for resampling. Default: ``ScalingFilter/bilinear``. ``ScalingFilter/nearest`` adds no new
   ///     colours.

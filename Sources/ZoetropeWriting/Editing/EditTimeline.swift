@@ -158,6 +158,10 @@ package struct EditTimeline: Sendable, Hashable {
       guard min(rendering.target?.width ?? 1, rendering.target?.height ?? 1) >= 1 else {
         throw Self.refusal("\(edit): the width and the height must be at least 1")
       }
+      let scale = rendering.target?.scale ?? 1
+      guard scale > 0, scale.isFinite else {
+        throw Self.refusal("\(edit): the scale must be finite and above 0")
+      }
       // Pictures that already have the size are not scaled, and may be copied.
       if Rendition(rendering, of: canvas.size).scaling != nil { self.rendering = rendering }
     case .crop(let rect):

@@ -25,6 +25,7 @@ struct TargetSizeTests {
     Case(source: (400, 200), target: TargetSize(width: 100), fit: .fit, expected: (100, 50)),
     Case(source: (400, 200), target: TargetSize(height: 100), fit: .fill, expected: (200, 100)),
     Case(source: (400, 200), target: TargetSize(), fit: .fit, expected: (400, 200)),
+    Case(source: (400, 201), target: TargetSize(scale: 0.5), fit: .fit, expected: (200, 101)),
     Case(
       source: (30, 20), target: TargetSize(width: 100, height: 100), fit: .integer,
       expected: (90, 60)),
@@ -60,6 +61,17 @@ struct TargetSizeTests {
     let size = example.target.size(
       of: PixelSize(width: example.source.0, height: example.source.1), fit: example.fit)
     #expect(size == PixelSize(width: example.expected.0, height: example.expected.1))
+  }
+
+  @Test(arguments: [ScalingFit.fit, .fill, .stretch, .integer])
+  func `a scale that makes no sense still gives a picture`(fit: ScalingFit) {
+    let source = PixelSize(width: 30, height: 20)
+    for scale in [0, -3, .leastNonzeroMagnitude, -.infinity, .nan] as [Double] {
+      let size = TargetSize(scale: scale).size(of: source, fit: fit)
+      #expect(size == (scale.isFinite ? PixelSize(width: 1, height: 1) : source))
+    }
+    let size = TargetSize(scale: .greatestFiniteMagnitude).size(of: source, fit: fit)
+    #expect(size == PixelSize(width: 1_000_000_000, height: 1_000_000_000))
   }
 
   @Test func `the size stays in the box and keeps the shape`() {

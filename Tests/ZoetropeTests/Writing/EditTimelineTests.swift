@@ -182,7 +182,9 @@ struct EditTimelineTests {
       .speed(0), .speed(.nan), .duration(.zero), .framesPerSecond(0), .playCount(.finite(0)),
       .crop(PixelRect(x: 40, y: 0, width: 5, height: 5)), .delays([]),
       .resize(TargetSize(width: 0, height: 5)), .resize(TargetSize(width: -3)),
-      .resize(TargetSize(height: .min)),
+      .resize(TargetSize(height: .min)), .resize(TargetSize(scale: 0)),
+      .resize(TargetSize(scale: -1)), .resize(TargetSize(scale: .nan)),
+      .resize(TargetSize(scale: .infinity)),
     ] as [AnimationEdit])
   func refusals(_ edit: AnimationEdit) {
     #expect(throws: AnimatedImageError.self) { try edited(centiseconds(10, 10), edit) }
