@@ -1,8 +1,8 @@
 internal import Synchronization
 
 extension AnimationWriterOptions {
-  /// Creates options for copying `image` to an APNG with its play count, its metadata and all of its frames. Set
-  /// ``format`` for another format.
+  /// Creates options for copying `image` with its play count, its metadata and all of its frames. The format is APNG,
+  /// also for a GIF. Set ``format`` for another format.
   public init(copying image: AnimatedImage) {
     self.init(playCount: image.playCount, identicalFrames: .keep, metadata: image.metadata)
   }

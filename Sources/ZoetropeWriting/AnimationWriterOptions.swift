@@ -1,6 +1,7 @@
 /// The format, canvas and timing of a file, and how ``AnimationWriter`` compresses it.
 public struct AnimationWriterOptions: Sendable {
-  /// The format of the file. Default: ``AnimationFormat/default``, which is APNG.
+  /// The format of the file, whatever its name. Default: ``AnimationFormat/default``, which is APNG.
+  /// ``AnimationFormat/init(fileExtension:)`` is the format for a name.
   ///
   /// A GIF holds at most 256 colours per frame and no partly transparent pixels; ``colors``, ``dithering`` and
   /// ``transparency`` decide what happens to other pixels. Its delays are rounded to centiseconds, without drift. Of

@@ -34,6 +34,11 @@ func samplesOfWritingAnimations(
   let written = try await writer.finish()
   print(written.frameCount, written.byteCount)
 
+  let path: FilePath = "party.gif"
+  var named = AnimationWriterOptions()
+  named.format = path.extension.flatMap { AnimationFormat(fileExtension: $0) } ?? .default
+  print(named.format, FrameDelay(centiseconds: 4), FrameDelay(.milliseconds(40)))
+
   try await image.reencode(to: FileSink("copy.png"))
 
   var survey = ColorSurvey()
@@ -43,7 +48,7 @@ func samplesOfWritingAnimations(
   let edits: [AnimationEdit] = [.time(.seconds(1)..<(.seconds(3))), .speed(1.5)]
   let plan = try await image.plan(edits)
   print(plan)
-  try await plan.write(to: FileSink("cut.png"))
+  try await plan.write(to: FileSink("cut.gif"))
 
   try await image.write([.crop(square), .resize(TargetSize(width: 128))], to: FileSink("icon.gif"))
 
@@ -51,8 +56,7 @@ func samplesOfWritingAnimations(
   print(result.sourceByteCount, result.byteCount, result.losesMetadata)
 
   let budget = ByteBudget(byteLimit: 256 * 1024, keepsFrameRate: true)
-  let cut = AnimationEdit.time(.seconds(1)..<(.seconds(3)))
-  try await image.write([cut], to: FileSink("mail.gif"), options: EditOptions(budget: budget))
+  try await image.write(to: FileSink("mail.gif"), options: EditOptions(budget: budget))
 
   try await image.write(for: .discordEmoji, to: FileSink("emoji.gif"))
 

@@ -8,6 +8,19 @@ import Zoetrope
   }
 }
 
+@Suite struct AnimationFormatTests {
+  @Test(
+    arguments: [
+      ("gif", .gif), ("GIF", .gif), ("png", .apng), ("aPNG", .apng), ("webp", nil), (".gif", nil),
+      ("", nil),
+    ] as [(String, AnimationFormat?)])
+  func `the extension of a name selects the format that is written`(
+    word: String, format: AnimationFormat?
+  ) {
+    #expect(AnimationFormat(fileExtension: word) == format)
+  }
+}
+
 @Suite struct FrameDelayTests {
   @Test(
     arguments: [

@@ -116,9 +116,10 @@ extension AnimationFormat {
       .unwritable, "an animation cannot be written as \(rawValue.uppercased()) yet", format: self)
   }
 
-  /// Creates the format in which animations are written to files with the extension `word`, in lower case. Nil if there
-  /// is none.
-  package init?(fileExtension word: String) {
+  /// Creates the format in which animations are written to files with the extension `word`, such as `gif` or `PNG`. Nil
+  /// if there is none.
+  public init?(fileExtension word: String) {
+    let word = word.lowercased()
     let row = FormatTable.rows.first { $0.fileExtensions.contains(word) }
     guard let format = row?.writtenFormat else { return nil }
     self = format

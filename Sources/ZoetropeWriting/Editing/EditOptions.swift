@@ -9,9 +9,9 @@ public struct EditOptions: Sendable, Hashable {
   /// frames that would last less than 2 cs in a GIF, or less than 11 ms in an APNG, and adds their time to others, so
   /// that the total duration does not change.
   public var timing: AnimationWriterOptions.Timing
-  /// The format of the output. Default: nil, which means the format of the source. ``AnimationFormat/png`` means APNG.
-  /// In a different format, no compressed frame can be copied. A format that cannot be written is rejected with
-  /// ``AnimatedImageError/Code/unwritable``.
+  /// The format of the output, whatever the name of the file. Default: nil, which means the format of the source.
+  /// ``AnimationFormat/png`` means APNG. In a different format, no compressed frame can be copied. A format that cannot
+  /// be written is rejected with ``AnimatedImageError/Code/unwritable``.
   public var format: AnimationFormat?
   /// How colours that a GIF cannot hold are reduced, or how many colours an APNG may have. Default:
   /// ``ColorPolicy/automatic``. For a GIF of scaled pictures, this means ``ColorPolicy/limited(to:)`` with 256, except
