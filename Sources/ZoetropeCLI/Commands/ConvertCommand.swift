@@ -11,12 +11,14 @@ struct ConvertCommand: ZoetropeSubcommand {
     discussion: """
       OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. The \
       name of a file ends in .gif, .png or .apng. OUTPUT is taken as a directory if it names an \
-      existing directory or ends in a slash. Files in a directory keep the names and formats of \
-      the inputs; with --format they are called {stem}.gif or {stem}.png. A template may contain \
+      existing directory or ends in a slash. Files in a directory keep the names of the inputs, \
+      whose extensions determine the formats; with --format they are called {stem}.gif or \
+      {stem}.png. A template may contain \
       {name} (the input's name with its extension), {stem} (the name without it), {ext}, {dir} \
       (the directory in the input's path as given, without a leading /; for an input found in a \
       directory that was given, only the part below that directory) and {parent} (the name of the \
-      input's directory). For several inputs, name a directory, or use {stem} or {name} in a \
+      input's directory). In names taken from the inputs, control characters are replaced by _, \
+      and so is .. in {dir}. For several inputs, name a directory, or use {stem} or {name} in a \
       template. On standard output, the format is that of the input unless --format is given. If \
       FILES include a directory, the animations in it are read. With -r, its subdirectories are \
       searched too, and an output directory gets the same subdirectories.

@@ -19,7 +19,8 @@ struct ExtractCommand: ZoetropeSubcommand {
       {stem} (the name without it), {dir} (the directory in the input's path as given, without a \
       leading /; for an input found in a directory that was given, only the part below that \
       directory), {parent} (the name of the input's directory), {index}, {start_ms}, {shown_ms}, \
-      {ext} and %04d. Numbers take a width, as in {start_ms:06}. {index} without a width has as \
+      {ext} and %04d. In names taken from the inputs, control characters are replaced by _, and so \
+      is .. in {dir}. Numbers take a width, as in {start_ms:06}. {index} without a width has as \
       many digits as the last frame's number, but at least four in the names of files in a \
       directory and while frames are written as they arrive. If OUTPUT is a pipe or a device, it \
       receives one frame after another.

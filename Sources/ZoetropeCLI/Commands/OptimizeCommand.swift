@@ -19,7 +19,8 @@ struct OptimizeCommand: ZoetropeSubcommand {
       with its extension), {stem} (the name without it), {ext}, {dir} (the directory in the \
       input's path as given, without a leading /; for an input found in a directory that was \
       given, only the part below that directory) and {parent} (the name of the input's directory). \
-      For several inputs, name a directory, or use {stem} or {name} in a template. If FILES \
+      In names taken from the inputs, control characters are replaced by _, and so is .. in \
+      {dir}. For several inputs, name a directory, or use {stem} or {name} in a template. If FILES \
       include a directory, the animations in it are read. With -r, its subdirectories are searched \
       too, and an output directory gets the same subdirectories. The format is that of the input.
 

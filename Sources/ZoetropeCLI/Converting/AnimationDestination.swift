@@ -224,13 +224,20 @@ struct AnimationDestination: Hashable {
       "the name of \(input.name) has no extension; replace {ext} in the output name")
   }
 
-  /// Throws if the extension of output `place` implies a format other than `format`.
-  func check(_ place: Int, holds format: AnimationFormat) throws(CommandFailure) {
+  /// Throws if the extension of output `place` implies a format other than `format`, that of the input called `file`.
+  func check(
+    _ place: Int, holds format: AnimationFormat, of file: String
+  ) throws(CommandFailure) {
     guard case .file(let path) = places[place], let ending = path.extension else { return }
     let written = format.outputFormat
     let known = AnimationFormat(fileExtension: ending.lowercased())
     guard known.map({ $0 != written }) ?? FileEnding.isForeign(ending) else { return }
-    throw .usage("the output is \(written.displayName), but its name ends in .\(ending)")
+    var failure = CommandFailure.usage(
+      "the output is \(written.displayName), but its name ends in .\(ending)")
+    failure.file = file
+    // The input may have the same wrong name, which a directory or `{name}` would keep.
+    failure.advice = "choose an output name that ends in .\(written.fileExtension)"
+    throw failure
   }
 
   /// Throws if an output would overwrite an input, if two outputs have the same name, or if an output exists (unless

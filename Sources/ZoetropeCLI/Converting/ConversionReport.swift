@@ -22,6 +22,8 @@ struct ConversionReport {
   var damage: [Damage] = []
   /// The part of the crop rectangle that is on the canvas, or nil if the whole rectangle is on the canvas.
   var clipped: PixelRect?
+  /// The format of the input if the name of the input implies another one, which is that of the output. Otherwise nil.
+  var disguised: AnimationFormat?
   /// Whether the pictures of the output have more pixels than those of the input.
   var isEnlarged = false
   /// The options that may make the output smaller if its pictures are scaled.
@@ -58,6 +60,11 @@ struct ConversionReport {
       FileDescriptor.note(
         "zoetrope: warning: \(name): partly transparent pixels, \(number) % of the picture, became "
           + "opaque or transparent; --matte blends them with a colour\n")
+    }
+    if let disguised {
+      FileDescriptor.note(
+        "zoetrope: warning: \(name): the file is \(disguised.displayName); the output is "
+          + "\(format.displayName), as the name of the file says\n")
     }
     if let clipped {
       FileDescriptor.note(

@@ -97,6 +97,13 @@ struct ConvertRequest: Hashable {
     }
     report.reducedCount = conversion.reducedCount
     report.smallerChoices = smallerChoices(conversion.format)
+    let ownFormat = image.format.outputFormat
+    let writtenFormat = conversion.format.outputFormat
+    if let ending = input.path?.extension, writtenFormat != ownFormat,
+      AnimationFormat(fileExtension: ending.lowercased()) == writtenFormat
+    {
+      report.disguised = ownFormat
+    }
     report.isEnlarged = conversion.size.area > image.canvasSize.area
     if let crop = self.edits.crop, !PixelRect(image.canvasSize).contains(crop) {
       report.clipped = PixelRect(image.canvasSize).intersection(crop)

@@ -38,7 +38,7 @@ struct OptimizeRequest: Hashable {
     _ input: InputFile, to destination: AnimationDestination, _ place: Int
   ) throws(CommandFailure) -> (ExitStatus, Delivery, bytes: (before: Int, after: Int)?) {
     let image = try input.open(options)
-    try destination.check(place, holds: image.format)
+    try destination.check(place, holds: image.format, of: input.name)
     let isInPlace =
       if case .file(let path) = destination.places[place] { input.isFile(at: path) } else { false }
     var result: OptimizedAnimation?

@@ -115,7 +115,63 @@ import ZoetropeProcess
       ("{stem}.gif", stream), ("o/{name}.gif", stream),
     ] {
       let kept = try AnimationDestination(name, for: [input], keepsFormat: true)
-      try kept.check(0, holds: .gif)
+      try kept.check(0, holds: .gif, of: "a")
+    }
+  }
+
+  /// A directory with two GIFs, one of which is called a PNG.
+  private func withDisguise(_ body: (Tool) throws -> Void) throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.shell("mkdir in && cp cat.gif in/real.gif && cp cat.gif in/fake.png") == 0)
+      try body(tool)
+    }
+  }
+
+  @Test func `a file whose name is wrong is named, with a name that is right`() throws {
+    try withDisguise { (tool: Tool) throws in
+      let result = try tool.run("optimize", "in", "-o", "o/")
+      #expect(result.status == 1)
+      #expect(
+        result.errors.contains(
+          "error: in/fake.png: the output is GIF, but its name ends in .png; choose an output name "
+            + "that ends in .gif\n"), "\(result.errors)")
+      #expect(try tool.list("o") == ["real.gif"])
+      let named = try tool.run("optimize", "in/fake.png", "-o", "o/fake.gif")
+      #expect(named.status == 0, "\(named.errors)")
+    }
+  }
+
+  @Test func `the name determines the format, and a warning says what the file was`() throws {
+    try withDisguise { (tool: Tool) throws in
+      let result = try tool.run("convert", "in", "-o", "o/")
+      #expect(result.status == 0)
+      let warnings = result.errors.split(separator: "\n").filter { $0.contains("warning") }
+      #expect(
+        warnings == [
+          "zoetrope: warning: in/fake.png: the file is GIF; the output is APNG, as the name of the "
+            + "file says"
+        ])
+      #expect(try AnimatedImage(bytes: tool.read("o/fake.png")).format == .apng)
+      let kept = try tool.run("convert", "in/fake.png", "-o", "o/", "--format", "gif")
+      #expect(kept.status == 0 && kept.errors.isEmpty, "\(kept.errors)")
+      try tool.write(PNGEncoder().encode(Bitmap(width: 3, height: 2)), to: "still.png")
+      #expect(try tool.run("convert", "still.png", "-o", "o/").errors.isEmpty)
+    }
+  }
+
+  @Test func `control characters are replaced in output names, and the help says so`() throws {
+    try withTool { (tool: Tool) throws in
+      let script = #"""
+        mkdir in && cp cat.gif "in/$(printf 'a\nb\033.gif')" && "$ZOETROPE" optimize in -o o/ -q
+        """#
+      #expect(try tool.shell(script) == 0)
+      #expect(try tool.list("o") == ["a_b_.gif"])
+    }
+    for help in [
+      ConvertCommand.configuration.discussion, OptimizeCommand.configuration.discussion,
+      ExtractCommand.configuration.discussion,
+    ] {
+      #expect(help.contains("control characters are replaced by _, and so is .. in {dir}."))
     }
   }
 
