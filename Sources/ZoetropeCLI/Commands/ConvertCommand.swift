@@ -68,7 +68,8 @@ struct ConvertCommand: ZoetropeSubcommand {
 
       One line reports the sizes before and after, the number of frames copied and encoded, and \
       "exact" or the differences, such as "colours reduced". --plan writes no file. It reports \
-      which frames would be copied and which encoded, and why.
+      which frames would be copied and which encoded, and why. What a run without --plan would \
+      refuse, such as replacing a file without --force, is refused.
 
       Existing files are overwritten only with --force, which also allows an output to replace its \
       own input. A file appears only when it is complete. After an interruption, --resume writes \

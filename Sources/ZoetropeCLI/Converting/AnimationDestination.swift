@@ -247,9 +247,11 @@ struct AnimationDestination: Hashable {
   ///   - isInPlace: Whether an output may replace its own input, which happens once the output is complete.
   ///   - isForced: Whether existing files are replaced.
   ///   - isResuming: Whether existing files are kept.
+  ///   - isPlan: Whether standard output receives a plan, even if the animation would go there.
   /// - Returns: The indices of the outputs whose existing files are kept.
   func check(
-    _ inputs: [InputFile], isInPlace: Bool, isForced: Bool, isResuming: Bool = false
+    _ inputs: [InputFile], isInPlace: Bool, isForced: Bool, isResuming: Bool = false,
+    isPlan: Bool = false
   ) throws(CommandFailure) -> Set<Int> {
     var kept: Set<Int> = []
     let identities = InputIdentities(inputs)
@@ -257,7 +259,7 @@ struct AnimationDestination: Hashable {
     for (number, place) in places.enumerated() {
       switch place {
       case .stream(nil):
-        try OutputStream.checkTakesBinary()
+        if !isPlan { try OutputStream.checkTakesBinary() }
         try identities.check(.standardOutput)
       case .stream(let path?): try identities.check(path)
       case .file(let path):

@@ -32,11 +32,9 @@ struct ConvertRequest: Hashable {
     if destination.places.contains(.stream(nil)), reporting.isJSON, !isPlan {
       throw .usage("the animation and --json cannot both go to standard output")
     }
-    let kept =
-      isPlan && !isResuming
-      ? []
-      : try destination.check(
-        inputs, isInPlace: !isResuming, isForced: form.isForced, isResuming: isResuming)
+    let kept = try destination.check(
+      inputs, isInPlace: !isResuming, isForced: form.isForced, isResuming: isResuming,
+      isPlan: isPlan)
     return try reporting.forEach(inputs, keeping: kept, options: options) {
       (input, place) throws(CommandFailure) in
       var settled = self

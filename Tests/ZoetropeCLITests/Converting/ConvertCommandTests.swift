@@ -127,6 +127,25 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `a plan is refused where the run would be`() throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.shell("cp cat.gif dog.gif && mkdir o && cp cat.gif o/cat.gif") == 0)
+      for (arguments, status) in [
+        ("cat.gif -o dog.gif", 4), ("cat.gif dog.gif -o o/", 4), ("cat.gif -o cat.gif", 4),
+        ("cat.gif dog.gif -o . --force --speed 2", 0), ("cat.gif -o dog.gif --force", 0),
+        ("cat.gif dog.gif -o {parent}.gif --force", 2), ("cat.gif -o -", 0),
+      ] as [(String, Int32)] {
+        let words = ["convert"] + arguments.split(separator: " ").map(String.init)
+        let plan = try tool.run(words + ["--plan"])
+        #expect(plan.status == status, "\(arguments): \(plan.errors)")
+        #expect(plan.output.isEmpty == (status != 0))
+        if status != 0 { #expect(try tool.run(words).errors == plan.errors) }
+      }
+      #expect(try tool.list() == ["cat.gif", "dog.gif", "o"])
+      #expect(try tool.read("dog.gif") == tool.read("cat.gif"))
+    }
+  }
+
   @Test func `nothing is overwritten without force, and a file may replace its own input`() throws {
     try withTool { (tool: Tool) throws in
       let before = try tool.read("cat.gif")
@@ -336,7 +355,7 @@ import ZoetropeTestSupport
       #expect(try tool.read("same.png") == tool.read("still.png"))
       #expect(try tool.run("convert", "still.png", "-o", "part.png", "--crop", "1x1").status == 0)
       #expect(try AnimatedImage(bytes: tool.read("part.png")).format == .png)
-      let plan = try tool.run("convert", "still.png", "-o", "same.png", "--plan", "--json")
+      let plan = try tool.run("convert", "still.png", "-o", "plan.png", "--plan", "--json")
       let line = try JSONLine.all(plan.output)[0]
       #expect(line["format"].text == "png" && line["loop"]["plays"].integer == 1)
     }
