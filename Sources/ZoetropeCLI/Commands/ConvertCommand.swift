@@ -77,7 +77,7 @@ struct ConvertCommand: ZoetropeSubcommand {
       inputs: damage found in this way is reported and determines the exit status as before. \
       Damage that only decoding finds is not reported again. If several files are given and their \
       statuses differ, the exit status is 1. If output cannot be written, the command stops with \
-      status 4.
+      status 4, also if the program that reads the animation from a pipe closes it too early.
 
       EXAMPLES:
         zoetrope convert party.gif -o party.png

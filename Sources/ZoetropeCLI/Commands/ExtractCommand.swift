@@ -59,7 +59,8 @@ struct ExtractCommand: ZoetropeSubcommand {
 
       Times in options and output names follow --timing. If several files are given and their \
       statuses differ, the exit status is 1. If output cannot be written, the command stops with \
-      status 4.
+      status 4. If the program that reads the frames from a pipe closes it, the command ends, but \
+      that is no error.
 
       EXAMPLES:
         zoetrope extract party.gif -o frames/

@@ -48,7 +48,8 @@ struct OptimizeCommand: ZoetropeSubcommand {
       examine the contents of existing ones, but scans their inputs: damage found in this way is \
       reported and determines the exit status as before. Damage that only decoding finds is not \
       reported again. If several files are given and their statuses differ, the exit status is 1. \
-      If output cannot be written, the command stops with status 4.
+      If output cannot be written, the command stops with status 4, also if the program that reads \
+      the animation from a pipe closes it too early.
 
       EXAMPLES:
         zoetrope optimize party.gif -o small.gif

@@ -13,13 +13,13 @@ struct AnimationWriting {
   /// Returns the failure for an error of the library, with the name of the file that caused it.
   let failure: (AnimatedImageError) -> CommandFailure
 
-  /// Writes the output with `body` while signals are caught. Returns nil if the reader of a pipe has gone away.
+  /// Writes the output with `body` while signals are caught.
   ///
   /// - Throws: The reason why the output is incomplete. An incomplete file is removed.
   func write(
     frameCount: Int,
     _ body: (OutputSink, (WritingProgress) -> Void) throws(AnimatedImageError) -> WrittenAnimation
-  ) throws(CommandFailure) -> WrittenAnimation? {
+  ) throws(CommandFailure) -> WrittenAnimation {
     try Signals.whileCaught { () throws(CommandFailure) in
       let sink: OutputSink
       do throws(WriteFailure) {
@@ -43,10 +43,8 @@ struct AnimationWriting {
         if let failure = CommandFailure.interruption("interrupted, \(rest)", file: name) {
           throw failure
         }
-        if let reason = sink.failure {
-          if reason == .closedPipe { return nil }
-          throw reason.commandFailure
-        }
+        // A part of an animation is not a result, so a reader that goes away is a failure, unlike one of reports.
+        if let reason = sink.failure { throw reason.commandFailure }
         throw failure(error)
       }
     }

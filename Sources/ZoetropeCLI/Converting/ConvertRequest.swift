@@ -113,7 +113,6 @@ struct ConvertRequest: Hashable {
       ).write(frameCount: conversion.steps.count) { (sink, progress) throws(AnimatedImageError) in
         try conversion.write(to: sink, progress: progress)
       }
-      guard let written else { return (.success, .readerGone, nil) }
       report.byteCount = written.byteCount
       report.reducedCount = written.reducedCount
       // The writer may have used fewer colours than planned, so that the output is not larger than the input.

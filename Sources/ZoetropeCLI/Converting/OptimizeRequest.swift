@@ -42,7 +42,7 @@ struct OptimizeRequest: Hashable {
     let isInPlace =
       if case .file(let path) = destination.places[place] { input.isFile(at: path) } else { false }
     var result: OptimizedAnimation?
-    let written = try AnimationWriting(
+    _ = try AnimationWriting(
       place: destination.places[place], isReplacing: isForced, name: input.name,
       reporting: reporting, numbersAttempts: byteLimit != nil,
       failure: { CommandFailure($0, file: input.name, damage: options.damage) }
@@ -55,7 +55,7 @@ struct OptimizeRequest: Hashable {
       return WrittenAnimation(
         byteCount: found.byteCount, frameCount: found.frameCount, mergedCount: 0)
     }
-    guard written != nil, let result else { return (.success, .readerGone, nil) }
+    guard let result else { return (.success, .complete, nil) }
     let damage = image.damage + result.damage
     let losses = damage.filter { !$0.kind.isTolerated }
     if !reporting.isQuiet, !reporting.isJSON {

@@ -106,8 +106,6 @@ struct MakeRequest: Hashable {
     ).write(frameCount: kept.kept.count) { (sink, progress) throws(AnimatedImageError) in
       try assembly.write(to: sink, progress: progress)
     }
-    // Nothing is reported if the reader of the output has gone away.
-    guard let written else { return .success }
     report.byteCount = written.byteCount
     report.reducedCount = written.reducedCount
     let losses = report.damage.filter { !$0.kind.isTolerated }

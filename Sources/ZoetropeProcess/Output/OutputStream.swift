@@ -137,8 +137,8 @@ extension FileDescriptor {
   }
 }
 
-/// Whether output reached its reader. If the reader closes its end of a pipe, the command ends quietly, because that is
-/// not a failure.
+/// Whether reports or frames reached their reader. If the reader closes its end of a pipe, the command ends quietly,
+/// because that is not a failure: the reader may need only the first of them.
 package enum Delivery: Sendable {
   case complete
   case readerGone

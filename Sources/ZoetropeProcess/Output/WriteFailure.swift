@@ -4,7 +4,8 @@ internal import Zoetrope
 
 /// The reason why writing an output failed or stopped.
 package enum WriteFailure: Error, Hashable, Sendable {
-  /// The reader has closed its end of the pipe. The command ends quietly, because this is not an error.
+  /// The reader has closed its end of the pipe. Commands that write reports or frames one after another end quietly,
+  /// because the reader may have all that it needs (see ``Delivery``).
   case closedPipe
   /// A signal stopped the command, which ends with this status.
   case stopped(ExitStatus)
@@ -16,7 +17,7 @@ package enum WriteFailure: Error, Hashable, Sendable {
   case encoding(String)
 
   /// This failure, in the form in which commands report it. ``closedPipe`` is included for commands that treat it as a
-  /// failure (see ``Delivery``).
+  /// failure, because a part of their output is of no use.
   package var commandFailure: CommandFailure {
     switch self {
     case .closedPipe:

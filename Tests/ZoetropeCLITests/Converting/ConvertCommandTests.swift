@@ -305,6 +305,31 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(
+    arguments: [
+      ("convert cat.gif --plays 2 -o -", 4), ("convert cat.gif --size 50% -o -", 4),
+      ("optimize cat.gif -o -", 4), ("make f.png --delay 1s -o -", 4),
+      ("extract cat.gif --format y4m -o -", 0), ("extract cat.gif -o -", 0),
+      ("still cat.gif -o -", 0), ("convert cat.gif --plays 2 -o x.gif --plan", 0),
+    ] as [(String, Int32)])
+  func `part of an animation is not a success, but a reader may want only some frames`(
+    _ command: String, _ status: Int32
+  ) throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write(PNGEncoder().encode(Bitmap(width: 3, height: 2)), to: "f.png")
+      // The reader ends before anything is written: both wait for it.
+      let script =
+        "mkfifo gone && { : <gone & } && exec 3>gone && wait && "
+        + "{ \"$ZOETROPE\" \(command) >&3 2>errors; }"
+      #expect(try tool.shell(script) == status)
+      let errors = String(decoding: try tool.read("errors"), as: UTF8.self)
+      #expect(
+        errors
+          == (status == 0
+            ? "" : "zoetrope: error: the program that reads the output has closed it\n"))
+    }
+  }
+
   @Test(arguments: ["convert", "optimize"])
   func `an interrupted list of files reports how many were not written`(_ command: String) throws {
     var gif = SampleGIF(width: 250, height: 250)
