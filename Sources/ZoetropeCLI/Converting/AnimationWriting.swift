@@ -7,7 +7,7 @@ struct AnimationWriting {
   let isReplacing: Bool
   /// The name of the input for messages, or nil if there are several inputs.
   let name: String?
-  let reporting: ConversionReporting
+  let progress: ProgressReporter
   /// Whether progress includes the number of the attempt to meet a byte budget. Each attempt counts the frames again.
   var numbersAttempts = false
   /// Returns the failure for an error of the library, with the name of the file that caused it.
@@ -27,18 +27,20 @@ struct AnimationWriting {
       } catch {
         throw error.commandFailure
       }
-      let reporter = reporting.reporter(total: frameCount)
+      progress.enter("write", total: frameCount)
+      // What is reported next begins a line.
+      defer { progress.clear() }
       var last = (frames: 0, bytes: Int?.some(0))
       do throws(AnimatedImageError) {
         let written = try body(sink) { made in
           last = (made.frameCount, made.byteCount)
-          if numbersAttempts { reporter.expect(made) }
-          reporter.update(last)
+          if numbersAttempts { progress.expect(made) }
+          progress.update(last)
         }
-        reporter.finish((written.frameCount, written.byteCount))
+        progress.finish((written.frameCount, written.byteCount))
         return written
       } catch {
-        reporter.finish(last)
+        progress.finish(last)
         let rest = sink.hasPassedBytesOn ? "the output is incomplete" : "nothing was written"
         if let failure = CommandFailure.interruption("interrupted, \(rest)", file: name) {
           throw failure

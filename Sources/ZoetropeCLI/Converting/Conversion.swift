@@ -26,31 +26,27 @@ struct Conversion {
   ///   errors of decoding; `cancelled` after a signal.
   init(
     _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions, droppedCount: Int,
-    _ reporting: ConversionReporting
+    _ progress: ProgressReporter
   ) throws(AnimatedImageError) {
     let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
-    let reporter = reporting.reporter(total: nil, phase: "fit")
+    progress.enter("fit")
+    // The message about an error begins a line.
+    defer { progress.clear() }
     var last: WritingProgress?
     func report(_ made: WritingProgress) {
       last = made
-      reporter.expect(made)
-      reporter.update((made.frameCount, made.byteCount))
+      progress.expect(made)
+      progress.update((made.frameCount, made.byteCount))
     }
-    do throws(AnimatedImageError) {
-      if let budget = options.budget {
-        let found = try image.fitted(
-          edits, options, to: budget, isCancelled: isCancelled, progress: report)
-        reporter.finish((found.plan.frames.count, found.bytes.count))
-        (budgeted, plan) = (found, found.plan)
-      } else {
-        budgeted = nil
-        plan = try EditPlan(image, edits, options, isCancelled: isCancelled, progress: report)
-        if let last { reporter.finish((plan.frames.count, last.byteCount)) }
-      }
-    } catch {
-      // The message about the error begins a line.
-      reporter.clear()
-      throw error
+    if let budget = options.budget {
+      let found = try image.fitted(
+        edits, options, to: budget, isCancelled: isCancelled, progress: report)
+      progress.finish((found.plan.frames.count, found.bytes.count))
+      (budgeted, plan) = (found, found.plan)
+    } else {
+      budgeted = nil
+      plan = try EditPlan(image, edits, options, isCancelled: isCancelled, progress: report)
+      if let last { progress.finish((plan.frames.count, last.byteCount)) }
     }
     let plan = plan
     let isKnown = plan.rewriting == nil

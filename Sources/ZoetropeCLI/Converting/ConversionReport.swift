@@ -184,20 +184,26 @@ struct ConversionReporting: Hashable {
     }
   }
 
+  /// The status of one input, whether its report reached its reader, the number of frames of its output, and the number
+  /// of bytes before and after, or nil if nothing is written.
+  typealias Outcome = (ExitStatus, Delivery, frames: Int, bytes: (before: Int, after: Int)?)
+
   /// Calls `body` for each input except those at the indices `kept`, whose outputs already exist. These inputs are only
   /// scanned, with `options`. If an input fails, the other inputs are still processed. If output fails, the command
   /// ends.
   func forEach(
     _ inputs: [InputFile], keeping kept: Set<Int>, options: DecodingOptions,
     schema: String = ConversionReport.schema,
-    _ body: (InputFile, Int) throws(CommandFailure) -> (
-      ExitStatus, Delivery, bytes: (before: Int, after: Int)?
-    )
+    _ body: (InputFile, Int, ProgressReporter) throws(CommandFailure) -> Outcome
   ) throws(CommandFailure) -> ExitStatus {
     var statuses: [ExitStatus] = []
     var (writtenCount, keptCount, failedCount, before, after) = (0, kept.count, 0, 0, 0)
+    let reporter = self.reporter(of: inputs)
     defer {
-      if inputs.count > 1 || !kept.isEmpty, !isQuiet, !isJSON, writtenCount + keptCount > 0 {
+      reporter.clear()
+      if progress == .json, !isQuiet {
+        reporter.summarize()
+      } else if inputs.count > 1 || !kept.isEmpty, !isQuiet, !isJSON, writtenCount + keptCount > 0 {
         FileDescriptor.note(
           "\(writtenCount.grouped) file\(writtenCount == 1 ? "" : "s") written"
             + (keptCount == 0 ? "" : ", \(keptCount.grouped) kept")
@@ -207,13 +213,19 @@ struct ConversionReporting: Hashable {
     }
     for (place, input) in inputs.enumerated() {
       let isKept = kept.contains(place)
+      reporter.enter("open")
+      reporter.begin(place)
       do throws(CommandFailure) {
         if isKept {
-          statuses.append(try keep(input, options))
+          let status = try keep(input, options, reporter)
+          statuses.append(status)
+          reporter.end(InputCondition(hasLosses: status != .success))
           continue
         }
-        let (status, delivery, bytes) = try body(input, place)
+        let (status, delivery, frames, bytes) = try body(input, place, reporter)
         statuses.append(status)
+        reporter.end(
+          InputCondition(hasLosses: status != .success), frames: frames, bytes: bytes?.after ?? 0)
         if let bytes {
           writtenCount += 1
           before += bytes.before
@@ -222,6 +234,8 @@ struct ConversionReporting: Hashable {
         // If the reader of the output has gone away, earlier failures still determine the status.
         if delivery == .readerGone { return .combined(statuses) }
       } catch {
+        reporter.clear()
+        reporter.end(InputCondition(error))
         if isJSON, Signals.ending == nil {
           let failure = error
           let line = CommandRunner.line { failure.write(to: &$0, schema: schema, of: input) }
@@ -234,7 +248,10 @@ struct ConversionReporting: Hashable {
           }
           failure.report(asJSON: isJSON)
         }
-        if Signals.ending != nil || error.isOfOutput { return error.status }
+        if Signals.ending != nil || error.isOfOutput {
+          reporter.isCutShort = true
+          return error.status
+        }
         statuses.append(error.status)
         failedCount += 1
         if isKept { keptCount -= 1 }
@@ -248,9 +265,10 @@ struct ConversionReporting: Hashable {
   ///
   /// Frames are not decoded: that would find more damage, but may take longer than all that is left to do.
   private func keep(
-    _ input: InputFile, _ options: DecodingOptions
+    _ input: InputFile, _ options: DecodingOptions, _ reporter: ProgressReporter
   ) throws(CommandFailure) -> ExitStatus {
     let losses = try input.open(options).damage.filter { !$0.kind.isTolerated }
+    reporter.clear()
     if !isQuiet {
       // There is no report of this file that could list the damage.
       for item in losses { CommandRunner.report(item, of: input, asJSON: isJSON) }
@@ -258,7 +276,9 @@ struct ConversionReporting: Hashable {
     return losses.isEmpty ? .success : .partial
   }
 
-  func reporter(total: Int?, phase: String = "write") -> ProgressReporter {
-    ProgressReporter(style: isQuiet ? .none : progress, total: total, phase: phase)
+  /// Creates the reporter of a command with these inputs. There are none if the command processes its inputs together.
+  func reporter(of inputs: [InputFile] = []) -> ProgressReporter {
+    ProgressReporter(
+      style: isQuiet ? .none : progress, inputs: inputs, phase: "open", writes: true)
   }
 }

@@ -36,16 +36,17 @@ struct ConvertRequest: Hashable {
       inputs, isInPlace: !isResuming, isForced: form.isForced, isResuming: isResuming,
       isPlan: isPlan)
     return try reporting.forEach(inputs, keeping: kept, options: options) {
-      (input, place) throws(CommandFailure) in
+      (input, place, progress) throws(CommandFailure) in
       var settled = self
       settled.form.format = destination.formats[place]
-      return try settled.convert(input, to: destination, place)
+      return try settled.convert(input, to: destination, place, progress)
     }
   }
 
   private func convert(
-    _ input: InputFile, to destination: AnimationDestination, _ place: Int
-  ) throws(CommandFailure) -> (ExitStatus, Delivery, bytes: (before: Int, after: Int)?) {
+    _ input: InputFile, to destination: AnimationDestination, _ place: Int,
+    _ progress: ProgressReporter
+  ) throws(CommandFailure) -> ConversionReporting.Outcome {
     let image = try input.open(options)
     var edits: [AnimationEdit]
     let isEmpty: Bool
@@ -75,7 +76,7 @@ struct ConvertRequest: Hashable {
     do throws(AnimatedImageError) {
       // Planning may have to decode pictures, so signals are caught.
       conversion = try Signals.whileCaught { () throws(AnimatedImageError) in
-        try Conversion(image, edits, editing, droppedCount: dropped, reporting)
+        try Conversion(image, edits, editing, droppedCount: dropped, progress)
       }
     } catch {
       throw failure(error)
@@ -109,7 +110,7 @@ struct ConvertRequest: Hashable {
     if !isPlan {
       let written = try AnimationWriting(
         place: destination.places[place], isReplacing: form.isForced, name: input.name,
-        reporting: reporting, failure: failure
+        progress: progress, failure: failure
       ).write(frameCount: conversion.steps.count) { (sink, progress) throws(AnimatedImageError) in
         try conversion.write(to: sink, progress: progress)
       }
@@ -126,7 +127,7 @@ struct ConvertRequest: Hashable {
     let delivery = try reporting.tell(
       report, isOutputStandard: destination.places[place] == .stream(nil))
     let bytes = report.byteCount.map { (before: image.byteCount, after: $0) }
-    return (losses.isEmpty ? .success : .partial, delivery, bytes)
+    return (losses.isEmpty ? .success : .partial, delivery, conversion.steps.count, bytes)
   }
 
   /// Adds the requirements of `preset` to `edits` and `options`. Returns the number of frames that are dropped for it.

@@ -29,14 +29,15 @@ struct OptimizeRequest: Hashable {
     let kept = try destination.check(
       inputs, isInPlace: !isResuming, isForced: isForced, isResuming: isResuming)
     return try reporting.forEach(inputs, keeping: kept, options: options, schema: Self.schema) {
-      (input, place) throws(CommandFailure) in
-      try optimize(input, to: destination, place)
+      (input, place, progress) throws(CommandFailure) in
+      try optimize(input, to: destination, place, progress)
     }
   }
 
   private func optimize(
-    _ input: InputFile, to destination: AnimationDestination, _ place: Int
-  ) throws(CommandFailure) -> (ExitStatus, Delivery, bytes: (before: Int, after: Int)?) {
+    _ input: InputFile, to destination: AnimationDestination, _ place: Int,
+    _ progress: ProgressReporter
+  ) throws(CommandFailure) -> ConversionReporting.Outcome {
     let image = try input.open(options)
     try destination.check(place, holds: image.format, of: input.name)
     let isInPlace =
@@ -44,7 +45,7 @@ struct OptimizeRequest: Hashable {
     var result: OptimizedAnimation?
     _ = try AnimationWriting(
       place: destination.places[place], isReplacing: isForced, name: input.name,
-      reporting: reporting, numbersAttempts: byteLimit != nil,
+      progress: progress, numbersAttempts: byteLimit != nil,
       failure: { CommandFailure($0, file: input.name, damage: options.damage) }
     ).write(frameCount: image.frames.count) { (sink, progress) throws(AnimatedImageError) in
       let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
@@ -55,7 +56,7 @@ struct OptimizeRequest: Hashable {
       return WrittenAnimation(
         byteCount: found.byteCount, frameCount: found.frameCount, mergedCount: 0)
     }
-    guard let result else { return (.success, .complete, nil) }
+    guard let result else { return (.success, .complete, 0, nil) }
     let damage = image.damage + result.damage
     let losses = damage.filter { !$0.kind.isTolerated }
     if !reporting.isQuiet, !reporting.isJSON {
@@ -68,7 +69,7 @@ struct OptimizeRequest: Hashable {
       text: report.text, json: report.json,
       isOutputStandard: destination.places[place] == .stream(nil))
     return (
-      losses.isEmpty ? .success : .partial, .complete,
+      losses.isEmpty ? .success : .partial, .complete, result.frameCount,
       (before: result.sourceByteCount, after: result.byteCount)
     )
   }

@@ -100,7 +100,8 @@ struct MakeRequest: Hashable {
         ConversionStep(source: $0.frame, delay: $0.delay, action: .encoded, rect: nil, reason: nil)
       }, departures: departures, damage: assembly.findings.damage, isPlan: false)
     let written = try AnimationWriting(
-      place: destination.places[0], isReplacing: form.isForced, name: nil, reporting: reporting,
+      place: destination.places[0], isReplacing: form.isForced, name: nil,
+      progress: reporting.reporter(),
       // The writer reads pictures that the first pass did not keep a second time.
       failure: pictures.failure
     ).write(frameCount: kept.kept.count) { (sink, progress) throws(AnimatedImageError) in

@@ -10,7 +10,7 @@ import ZoetropeTerminal
 final class ProgressReporter {
   private let style: ProgressStyle
   /// The name of the current phase of the work, for JSON.
-  private let phase: String
+  private var phase: String
   private var start = ContinuousClock.now
   /// Whether inputs are only being opened, before the work on them begins.
   private var isChecking = false
@@ -81,6 +81,14 @@ final class ProgressReporter {
 
   /// Sets the number of frames of the current input.
   func expect(_ total: Int?) { self.total = total }
+
+  /// Begins another phase of the work on the current input, which counts its `total` frames and its attempts anew.
+  func enter(_ phase: String, total: Int? = nil) {
+    (self.phase, self.total) = (phase, total)
+    (attempt, isSample, isDue) = (nil, false, false)
+    // The speed of another phase says nothing about the time left, which is that of all inputs if there are several.
+    if !isBatch { (start, lastUpdate) = (.now, nil) }
+  }
 
   /// Sets the number of frames of the current attempt. With the style `json`, the first update of each attempt is
   /// reported.

@@ -51,6 +51,51 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: ["convert", "optimize"])
+  func `progress of animations in JSON has the file, its position and a summary`(
+    _ command: String
+  ) throws {
+    try withBatch { (tool: Tool) throws in
+      let result = try tool.run(
+        command, "cat.gif", "cut.gif", "text.gif", "-o", "o/", "--force", "--progress", "json")
+      #expect(result.status == 1)
+      // Warnings and errors are words.
+      let text = result.errors.split(separator: "\n").filter { $0.hasPrefix("{") }
+      let lines = try JSONLine.all(Array((text.joined(separator: "\n") + "\n").utf8))
+      let done = lines.filter { $0["phase"] == "done" }
+      #expect(Set(done.map { $0["file"].text }) == ["cat.gif", "cut.gif"])
+      #expect(Set(done.map { $0["position"].integer }) == [1, 2])
+      #expect(done.allSatisfy { $0["files"] == 3 })
+      let summary = try #require(lines.last)
+      #expect(summary["phase"] == "summary" && summary["files"] == 3)
+      #expect(summary["unreadable"] == 1 && summary["failed"] == 0)
+      let sizes = try tool.list("o").map { try tool.read("o/\($0)").count }
+      #expect(summary["bytes"].integer == sizes.reduce(0, +))
+      #expect(!result.errors.contains("files written"))
+    }
+  }
+
+  @Test(arguments: ["convert", "optimize"])
+  func `the progress line of animations names the file and its position`(
+    _ command: String
+  ) throws {
+    var gif = SampleGIF(width: 250, height: 250)
+    gif.frames = (0..<200).map { (UInt8($0 % 3), 4) }
+    gif.isMixed = true
+    try withTool(gif) { (tool: Tool) throws in
+      // The line is shown a tenth of a second after the start; so many frames take longer to encode.
+      #expect(try tool.shell("for n in 1 2 3 4; do cp cat.gif $n.gif; done") == 0)
+      let result = try tool.run(
+        [command, "1.gif", "2.gif", "3.gif", "4.gif", "-o", "o/", "-j", "1", "--progress", "bar"]
+          + (command == "convert" ? ["--size", "200%"] : ["--effort", "small"]))
+      #expect(result.status == 0)
+      let shown = result.errors.split(separator: "\r")
+      #expect(shown.contains { $0.hasPrefix("[4/4] 4.gif") }, "\(result.errors.prefix(2000))")
+      #expect(!result.errors.contains(" frames"))
+      #expect(result.errors.hasSuffix(" %)\n"))
+    }
+  }
+
   @Test func `a progress line for several inputs leaves only the messages and a summary`() throws {
     try withBatch { (tool: Tool) throws in
       let result = try tool.run(
