@@ -80,7 +80,30 @@ import Testing
       #expect(try tool.endingSignal(of: script) == number)
       let errors = String(decoding: try tool.read("err"), as: UTF8.self)
       #expect(errors.hasPrefix("zoetrope: cat.gif: interrupted, "))
+      #expect(errors.hasSuffix(format == "y4m" ? "nothing was written\n" : "--resume\n"))
       #expect(try tool.list("o").allSatisfy { format != "y4m" && $0.hasSuffix(".png") })
+    }
+  }
+
+  @Test(arguments: ["tar", "y4m"])
+  func `an interrupted file of all frames is not said to have some, but a stream is`(
+    _ format: String
+  ) throws {
+    var gif = SampleGIF(width: 250, height: 250)
+    gif.frames = (0..<100).map { (UInt8($0 % 3), 4) }
+    gif.isMixed = true
+    try withTool(gif) { tool in
+      let extract = "extract cat.gif --format \(format) -j 1 2>err"
+      for (output, ending) in [
+        ("-o all.\(format)", "interrupted, nothing was written\n"),
+        ("-o - >out", " of 100 frames written\n"),
+      ] {
+        let script = "exec \(try tool.signalled(SIGINT)) \(extract) \(output)"
+        #expect(try tool.endingSignal(of: script) == SIGINT)
+        let errors = String(decoding: try tool.read("err"), as: UTF8.self)
+        #expect(errors.hasSuffix(ending), "\(output): \(errors)")
+      }
+      #expect(try !tool.list().contains("all.\(format)"))
     }
   }
 

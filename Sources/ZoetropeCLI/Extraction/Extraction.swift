@@ -290,15 +290,26 @@ struct Extraction {
     } else {
       pending?.discard()
     }
-    let count = state.kept.count + written.count
     return ExtractionResult(
-      report,
-      tally: plan.map {
-        "\(count + state.repeatCount + state.skippedCount) of \($0.outputs.count) frames"
-      }
-        ?? "\(count) frame\(count == 1 ? "" : "s")",
+      report, tally: tally(state, written, pending),
       isResumable: !destination.isStream && request.format != .y4m, request: request,
       writing: failure, decoding: decoding)
+  }
+
+  /// Returns what was written, as text for the message after an interruption. A video or an archive in a file appears
+  /// only when it is complete.
+  private func tally(
+    _ state: State, _ written: [Int: WrittenFrame], _ pending: PendingFile?
+  ) -> String {
+    var isPending = pending?.isTemporary ?? false
+    if request.format == .tar, case .stream(let path) = destination {
+      isPending = !OutputStream.isNeeded(for: path)
+    }
+    if isPending { return "nothing was" }
+    let count = state.kept.count + written.count
+    return plan.map {
+      "\(count + state.repeatCount + state.skippedCount) of \($0.outputs.count) frames"
+    } ?? "\(count) frame\(count == 1 ? "" : "s")"
   }
 
   /// Writes the list of the frames' files and durations, if the request asks for one.

@@ -13,7 +13,7 @@ struct ExtractionResult {
   /// Creates the result, and reports damage on standard error unless the request is quiet.
   ///
   /// - Parameters:
-  ///   - tally: The number of frames written, as text for the message after an interruption.
+  ///   - tally: The number of frames written, or "nothing was", for the message after an interruption.
   ///   - isResumable: Whether a later run can continue with `--resume`.
   ///   - writing: The reason why output stopped, or nil if it did not.
   ///   - decoding: The reason why no more frames could be decoded, or nil if all could.

@@ -123,6 +123,8 @@ package struct PendingFile {
   /// The temporary file, or nil for a pipe or device, which is written directly.
   private let file: TemporaryFile?
   private let isReplacing: Bool
+  /// Whether the file appears only when it is finished, and not at all if it is discarded.
+  package var isTemporary: Bool { file != nil }
 
   /// Creates the file under a temporary name in the directory of `path`; see ``OutputFile``.
   ///
