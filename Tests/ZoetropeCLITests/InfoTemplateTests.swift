@@ -1,6 +1,8 @@
+import SystemPackage
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeProcess
 
 @testable import ZoetropeCLI
 
@@ -36,6 +38,20 @@ import Zoetrope
         """
       #expect(try tool.shell(script) == 0)
       #expect(try tool.read("out") == [0x63, 0xe9, 0x74] + Array(".gif\n".utf8))
+    }
+  }
+
+  @Test func `a name cannot control a terminal`() throws {
+    try withTool { (tool: Tool) throws in
+      let image = try AnimatedImage(bytes: tool.read("cat.gif"))
+      let name = "a\u{1B}[31m\n.gif"
+      let report = AnimationReport(
+        input: InputFile(path: FilePath(name)), image: image, policy: .browser)
+      let template = try #require(InfoTemplate("{file}\\t{frames}"))
+      let shown = String(decoding: template.line(report, isForTerminal: true), as: UTF8.self)
+      #expect(shown == "a\\x1B[31m\\x0A.gif\t3\n")
+      let written = String(decoding: template.line(report, isForTerminal: false), as: UTF8.self)
+      #expect(written == "\(name)\t3\n")
     }
   }
 

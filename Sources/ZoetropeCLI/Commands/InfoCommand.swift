@@ -35,6 +35,9 @@ struct InfoCommand: ZoetropeSubcommand {
       that read the file remotely (RemoteImage) can fetch only the bytes of the frames that they \
       need. An existing index is replaced. Any other existing file is kept, and the command fails.
 
+      --format prints names byte for byte, unless it prints to a terminal. A name can contain a \
+      line break, so use --json if the names may come from anywhere.
+
       If a directory is given, the GIF and PNG files in it are read. With -r, those in its \
       subdirectories are read too.
 
@@ -165,7 +168,9 @@ struct InfoCommand: ZoetropeSubcommand {
 
   /// Returns the report in the requested form.
   private func output(_ report: AnimationReport) -> [UInt8] {
-    if let format = wanted.format { return format.line(report) }
+    if let format = wanted.format {
+      return format.line(report, isForTerminal: isatty(STDOUT_FILENO) == 1)
+    }
     if wanted.json { return CommandRunner.line { report.write(to: &$0) } }
     return Array(
       report.text(

@@ -61,11 +61,15 @@ struct InfoTemplate: Hashable, Sendable {
   }
 
   /// Returns the line for a file, including its line break.
-  func line(_ report: AnimationReport) -> [UInt8] {
+  ///
+  /// - Parameter isForTerminal: Whether the name of the file is escaped, because it must not control a terminal.
+  ///   Programs get the bytes of the name.
+  func line(_ report: AnimationReport, isForTerminal: Bool) -> [UInt8] {
     var line: [UInt8] = []
     for token in tokens {
       switch token {
       case .text(let text): line += Array(text.utf8)
+      case .field(.file) where isForTerminal: line += Array(report.input.name.sanitized.utf8)
       case .field(.file): line += report.input.path?.bytes ?? Array(report.input.name.utf8)
       case .field(let field): line += Array(Self.text(of: field, report).utf8)
       }
