@@ -24,6 +24,8 @@ struct ConversionReport {
   var clipped: PixelRect?
   /// The format of the input if the name of the input implies another one, which is that of the output. Otherwise nil.
   var disguised: AnimationFormat?
+  /// Whether the input has palettes, and the output stores the colours between them that scaling adds.
+  var storesAddedColors = false
   /// Whether the pictures of the output have more pixels than those of the input.
   var isEnlarged = false
   /// The options that may make the output smaller if its pictures are scaled.
@@ -78,9 +80,13 @@ struct ConversionReport {
       let advice = smallerChoices.last.map {
         "; \(others)\(others.isEmpty ? "" : " or ")\($0) may make it smaller"
       }
+      let reason =
+        storesAddedColors && !departures.reduceColors
+        ? "\(format.nameWithArticle) stores all the colours that scaling adds"
+        : "scaled pixels compress worse"
       FileDescriptor.note(
-        "zoetrope: warning: \(name): the output is larger than the input, since scaled pixels compress "
-          + "worse\(advice ?? "")\n")
+        "zoetrope: warning: \(name): the output is larger than the input, since \(reason)"
+          + "\(advice ?? "")\n")
     }
   }
 

@@ -103,6 +103,8 @@ struct ConvertRequest: Hashable {
     {
       report.disguised = ownFormat
     }
+    report.storesAddedColors =
+      image.format.hasPalettes && !conversion.format.hasPalettes && rendering?.filter != .nearest
     report.isEnlarged = conversion.size.area > image.canvasSize.area
     if let crop = self.edits.crop, !PixelRect(image.canvasSize).contains(crop) {
       report.clipped = PixelRect(image.canvasSize).intersection(crop)

@@ -187,6 +187,20 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `a GIF that became a larger APNG is told why`() throws {
+    try withTool { (tool: Tool) throws in
+      let convert = ["convert", "\(Self.demo)/bouncing-ball.gif", "--size", "50%", "-o"]
+      let result = try tool.run(convert + ["a.png"])
+      #expect(
+        result.errors.hasSuffix(
+          "since an APNG stores all the colours that scaling adds; --colors 32 or --filter nearest "
+            + "may make it smaller\n"), "\(result.errors)")
+      // Scaling adds none.
+      let nearest = try tool.run(convert + ["b.png", "--filter", "nearest"])
+      #expect(!nearest.errors.contains("scaling adds"), "\(nearest.errors)")
+    }
+  }
+
   @Test(arguments: [
     ("bouncing-ball.gif -o o.gif --for slack-emoji", ["--colors 32", "--dither none"]),
     (
