@@ -17,12 +17,28 @@ import ZoetropeTestSupport
   @Test func `without a cache, none is created`() throws {
     try withTool { (tool: Tool) throws in
       for command in ["stat", "prune", "verify", "clear"] {
-        let result = try tool.run("cache", command, "--cache", "c")
-        #expect(result.status == 0)
-        #expect(result.text.hasSuffix("c: 0 frames, 0 B of 268.4 MB; 0 records, 0 B\n"))
+        let script = "XDG_CACHE_HOME=\"$PWD/c\" \"$ZOETROPE\" cache \(command)"
+        #expect(try tool.shell("\(script) >out && \(script) --json >json") == 0)
+        let text = String(decoding: try tool.read("out"), as: UTF8.self)
+        #expect(text.hasSuffix("/frames: 0 frames, 0 B of 268.4 MB; 0 records, 0 B\n"), "\(text)")
+        #expect(try JSONLine.one(tool.read("json"))["frame_count"] == 0)
       }
-      #expect(try stat(tool)["frame_count"] == 0)
-      #expect(try tool.list() == ["cat.gif"])
+      #expect(try tool.list() == ["cat.gif", "json", "out"])
+    }
+  }
+
+  @Test(arguments: ["stat", "prune", "verify", "clear"])
+  func `a directory that was named and has no cache is an error`(_ command: String) throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.shell("mkdir d && cp cat.gif d") == 0)
+      for (name, reason) in [
+        ("c", "there is no such directory"), ("d", "there is no cache in this directory"),
+      ] {
+        let result = try tool.run("cache", command, "--cache", name)
+        #expect(result.status == 4 && result.output.isEmpty)
+        #expect(result.errors == "zoetrope: error: \(name): \(reason)\n")
+      }
+      #expect(try tool.list() == ["cat.gif", "d"] && tool.list("d") == ["cat.gif"])
     }
   }
 

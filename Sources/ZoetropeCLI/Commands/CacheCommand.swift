@@ -17,7 +17,8 @@ struct CacheCommand: ParsableCommand {
       used, so in time they are evicted.
 
       --json prints one object (schema zoetrope.cache/2), but cache warm prints an object for each \
-      file. Exit status: 0 success, 1 damaged frames were dropped, 4 the cache cannot be used.
+      file. Exit status: 0 success, 1 damaged frames were dropped, 4 the cache cannot be used, or \
+      there is none in the directory that was named.
 
       EXAMPLES:
         zoetrope cache warm *.gif --size 128x128
@@ -64,8 +65,9 @@ struct CacheStoreArguments: ParsableArguments {
     return failure
   }
 
-  /// Runs `body` with the store, and prints the report that `body` returns. If there is no store, prints an empty
-  /// report without creating a store.
+  /// Runs `body` with the store, and prints the report that `body` returns. If there is no store in the user's cache
+  /// directory yet, prints an empty report without creating a store. If a directory that was named has none, throws,
+  /// because its name may be misspelled.
   func report(
     _ body: (FrameStore) throws(AnimatedImageError) -> StoreReport
   ) throws(CommandFailure) -> ExitStatus {
@@ -73,6 +75,11 @@ struct CacheStoreArguments: ParsableArguments {
     do throws(AnimatedImageError) {
       if try FrameStore.exists(at: directory) {
         report = try body(FrameStore(at: directory, byteLimit: byteLimit))
+      } else if cache != .standard {
+        throw AnimatedImageError(
+          .io,
+          FileStatus(at: directory) == nil
+            ? "there is no such directory" : "there is no cache in this directory")
       }
     } catch {
       throw failure(error)
