@@ -2,6 +2,7 @@ import ArgumentParser
 import SystemPackage
 import TestRunning
 import Testing
+import Zoetrope
 
 @testable import ZoetropeCLI
 @testable import ZoetropePlayer
@@ -87,6 +88,32 @@ import Testing
       #expect(result.status == 2)
       #expect(!result.errors.isEmpty)
       #expect(try tool.list() == ["cat.gif"])
+    }
+  }
+
+  @Test(arguments: [
+    ("--plays 0", "Please provide 'forever' or a number from 1 to 2147483647."),
+    ("--plays 4294967295", "Please provide 'forever' or a number from 1 to 2147483647."),
+    ("--colors 257", "Please provide 'auto', 'exact' or a number from 2 to 256."),
+    ("--matte blue", "Please provide 'none', 'black', 'white' or a colour such as ff8000."),
+  ])
+  func `a number that is refused is told the numbers that are not`(
+    _ options: String, _ advice: String
+  ) throws {
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run(
+        ["convert", "cat.gif", "-o", "c.gif"] + options.split(separator: " ").map(String.init))
+      #expect(result.status == 2)
+      #expect(result.errors.contains(advice), "\(result.errors)")
+    }
+  }
+
+  @Test func `a colour may be written with a number sign`() {
+    let color = RGBA(red: 255, green: 128, blue: 0)
+    #expect(BackgroundArgument(argument: "#ff8000")?.color == color)
+    #expect(BackgroundArgument(argument: "FF8000")?.color == color)
+    for text in ["#", "##ff8000", "#ff800", "#fff", "#black", "ff8000#"] {
+      #expect(BackgroundArgument(argument: text) == nil)
     }
   }
 

@@ -68,9 +68,11 @@ struct ConvertRequest: Hashable {
     editing.format = format(of: image)
     let dropped = try meet(preset, &edits, &editing, of: image, input)
     func failure(_ error: AnimatedImageError) -> CommandFailure {
-      CommandFailure(
+      var failure = CommandFailure(
         planning: error, file: input.name, damage: options.damage,
         isScaled: rendering.map { $0.filter != .nearest } ?? false)
+      if error.limit?.kind == .outputBytes { failure.advice = adviceOnPins }
+      return failure
     }
     let conversion: Conversion
     do throws(AnimatedImageError) {
@@ -168,6 +170,22 @@ struct ConvertRequest: Hashable {
     }
   }
 
+  /// Advice for a file that does not fit: what `--pin` excludes, unless the site excludes it as well. Nil if there is
+  /// nothing.
+  private var adviceOnPins: String? {
+    guard let budget = form.budget else { return nil }
+    var excluded: [(pin: String, changes: String)] = []
+    if budget.keepsSize, preset?.allowsSmaller ?? true {
+      excluded.append(("size", "smaller pictures"))
+    }
+    if budget.keepsFrameRate, preset?.allowsFewer ?? true {
+      excluded.append(("fps", "fewer frames"))
+    }
+    guard !excluded.isEmpty else { return nil }
+    return "leave out --pin \(excluded.map { $0.pin }.joined(separator: ",")), which excludes "
+      + excluded.map { $0.changes }.joined(separator: " and ")
+  }
+
   /// Returns whether one play of the edited animation takes longer than `preset` allows, whatever the number of plays.
   private func isPlayTooLong(
     for preset: UploadPreset, _ edits: [AnimationEdit], _ options: EditOptions,
@@ -214,6 +232,12 @@ struct ConvertRequest: Hashable {
 }
 
 extension UploadPreset {
+  /// Whether pictures may be smaller than the site allows.
+  fileprivate var allowsSmaller: Bool { if case .within = size { true } else { false } }
+
+  /// Whether the site allows any number of frames that is not too large.
+  fileprivate var allowsFewer: Bool { frames?.lowerBound ?? 1 <= 1 }
+
   /// Returns advice for an animation that cannot be made to meet the preset, or nil if there is none.
   ///
   /// - Parameters:

@@ -43,7 +43,7 @@ struct ManifestLines {
     guard form != .table else {
       addRow(
         file: failure.file == nil ? nil : input.fileName, InputCondition(failure),
-        error: failure.message)
+        error: failure.messageWithAdvice)
       return .complete
     }
     return try add { failure.write(to: &$0, schema: AnimationReport.schema, of: input) }
@@ -107,7 +107,7 @@ extension ManifestLines {
     }
     // Every input has at least one row.
     if bytes.count == before || report.failure != nil {
-      addRow(file: file, report.condition, error: report.failure?.message)
+      addRow(file: file, report.condition, error: report.failure?.messageWithAdvice)
     }
   }
 

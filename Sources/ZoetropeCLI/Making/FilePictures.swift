@@ -89,7 +89,7 @@ final class FilePictures: PictureSupply {
     do throws(CommandFailure) {
       image = try Self.open(sources[index], options)
     } catch {
-      throw AnimatedImageError(.io, error.message).inFrame(index)
+      throw AnimatedImageError(.io, error.messageWithAdvice).inFrame(index)
     }
     guard image.canvasSize == size else {
       throw AnimatedImageError(.io, "the file changed while it was being read").inFrame(index)

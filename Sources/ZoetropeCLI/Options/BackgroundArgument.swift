@@ -13,8 +13,10 @@ struct BackgroundArgument: ExpressibleByArgument, Hashable {
     case "black": color = .black
     case "white": color = RGBA(red: 255, green: 255, blue: 255)
     default:
-      let isHexadecimal = argument.utf8.count == 6 && argument.allSatisfy(\.isHexDigit)
-      guard isHexadecimal, let value = UInt32(argument, radix: 16) else { return nil }
+      // Style sheets and other programs write a colour with a number sign.
+      let digits = argument.hasPrefix("#") ? argument.dropFirst() : argument[...]
+      let isHexadecimal = digits.utf8.count == 6 && digits.allSatisfy(\.isHexDigit)
+      guard isHexadecimal, let value = UInt32(digits, radix: 16) else { return nil }
       color = RGBA(
         red: UInt8(value >> 16), green: UInt8(value >> 8 & 255), blue: UInt8(value & 255))
     }

@@ -52,15 +52,24 @@ enum UsageHint {
     }.joined()
   }
 
-  /// Returns `line` with `N` in the list of an option's values replaced by "a number".
+  /// The numbers that options take beside words.
+  private static let ranges = ["--plays": "1 to 2147483647", "--colors": "2 to 256"]
+
+  /// Returns `line` with `N` and `RRGGBB` in the list of an option's values replaced by what they stand for.
   private static func withNumbers(_ line: String) -> String {
     guard let list = line.firstRange(of: "Please provide ")?.upperBound else { return line }
-    guard line[list...].contains("'N'") else { return line }
-    // The parser lists the values as words, "one of 'forever' and 'N'", but a number is not one of these words.
-    var values = line[list...]
-    if values.hasPrefix("one of ") { values = values.dropFirst("one of ".count) }
-    let text = values.replacing(" and 'N'", with: " or a number")
-    return String(line[..<list] + text.replacing("'N'", with: "a number"))
+    let range = ranges.first { line[..<list].contains("for '\($0.key) ") }
+    for (word, meaning) in [
+      ("'N'", "a number" + (range.map { " from \($0.value)" } ?? "")),
+      ("'RRGGBB'", "a colour such as ff8000"),
+    ] where line[list...].contains(word) {
+      // The parser lists the values as words, "one of 'forever' and 'N'", but a number is not one of these words.
+      var values = line[list...]
+      if values.hasPrefix("one of ") { values = values.dropFirst("one of ".count) }
+      let text = values.replacing(" and \(word)", with: " or \(meaning)")
+      return String(line[..<list] + text.replacing(word, with: meaning))
+    }
+    return line
   }
 
   /// Returns the message for `help` with a command that does not exist, or nil for other arguments. The parser would

@@ -152,7 +152,7 @@ struct Playlist {
     if unusable.insert(candidate).inserted, problems[candidate] == nil {
       report.add(error, of: candidate)
     }
-    problems[candidate] = error.message
+    problems[candidate] = error.messageWithAdvice
     skipped.append(error)
     return Signals.ending != nil
   }

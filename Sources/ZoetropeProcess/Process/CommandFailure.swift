@@ -42,7 +42,7 @@ package struct CommandFailure: Error, Hashable {
     // A limit on the size of an output says nothing about the input, unlike the limits for opening a file.
     code = status == .budget ? "overBudget" : error.code.name
     message = error.limit?.description ?? error.detail
-    if error.limit?.kind.isFixed == false { message += "; --limits none removes the limits" }
+    if error.limit?.kind.isFixed == false { advice = "--limits none removes the limits" }
     self.file = file
     byte = error.byteOffset
     frame = error.frameIndex
@@ -51,6 +51,9 @@ package struct CommandFailure: Error, Hashable {
   package static func usage(_ message: String) -> CommandFailure {
     CommandFailure(.usage, code: "usage", message)
   }
+
+  /// The message and the suggestion, if there is one.
+  package var messageWithAdvice: String { advice.map { "\(message); \($0)" } ?? message }
 
   /// The failure as one line of text.
   package var line: String {
@@ -80,7 +83,7 @@ package struct CommandFailure: Error, Hashable {
   package func writeError(to json: inout JSONWriter, naming: Bool = false) {
     json.object("error") {
       $0.field("code", code)
-      $0.field("message", advice.map { "\(message); \($0)" } ?? message)
+      $0.field("message", messageWithAdvice)
       if naming { $0.field("file", fileName, base64Key: "file_base64") }
       $0.field("byte_offset", byte)
       $0.field("frame", frame)

@@ -104,6 +104,14 @@ import ZoetropeProcess
     #expect(delays.map(\.numerator) == [1, 1, 1])
     #expect(delays.map(\.denominator) == [10, 30, 2])
     #expect(try DelayList.delays(in: [], name: "d").isEmpty)
+    let marked: [UInt8] = [0xef, 0xbb, 0xbf] + Array("100ms\r\n0.5s".utf8)
+    #expect(try DelayList.delays(in: marked, name: "d").count == 2)
+    let failure = #expect(throws: CommandFailure.self) {
+      try DelayList.delays(in: Array("1/30\n 40  ms # each\r\n".utf8), name: "d.txt")
+    }
+    #expect(
+      failure?.message
+        == "d.txt, line 2: a delay is written as 100ms, 0.1s or 1/30, not 40 ms")
     for text in ["100ms 200ms", "fast", "1\n2\nx", "\u{0}"] {
       let failure = #expect(throws: CommandFailure.self) {
         try DelayList.delays(in: Array(text.utf8), name: "d.txt")

@@ -112,6 +112,23 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: [
+    ("size", "; leave out --pin size, which excludes smaller pictures\n"),
+    ("fps", "; leave out --pin fps, which excludes fewer frames\n"),
+    ("size,fps", "; leave out --pin size,fps, which excludes smaller pictures and fewer frames\n"),
+    ("", "but the limit is 30\n"),
+  ])
+  func `a file that does not fit is told what --pin excludes`(
+    _ pin: String, _ advice: String
+  ) throws {
+    try withTool { (tool: Tool) throws in
+      let file = FixtureLibrary().root + "/Demo/bouncing-ball.gif"
+      let result = try tool.run(
+        ["convert", file, "-o", "o.gif", "--max-bytes", "30"] + (pin.isEmpty ? [] : ["--pin", pin]))
+      #expect(result.status == 8 && result.errors.hasSuffix(advice), "\(result.errors)")
+    }
+  }
+
   @Test func `wrong limits are usage errors`() throws {
     try withTool { (tool: Tool) throws in
       for options in [
