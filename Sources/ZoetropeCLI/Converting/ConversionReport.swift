@@ -65,8 +65,8 @@ struct ConversionReport {
     }
     if let disguised {
       FileDescriptor.note(
-        "zoetrope: warning: \(name): the file is \(disguised.displayName); the output is "
-          + "\(format.displayName), as the name of the file says\n")
+        "zoetrope: warning: \(name): the file is \(disguised.rawValue.uppercased()); the output is "
+          + "\(format.rawValue.uppercased()), as the name of the file says\n")
     }
     if let clipped {
       FileDescriptor.note(
