@@ -62,6 +62,13 @@ def test_a_file_object_gets_all_or_nothing():
         with pytest.raises(BlockingIOError) as caught:
             zoetrope.save(full, film(5), fps=10)
         assert caught.value.characters_written == 200 == len(full.data)
+
+    class Failing:
+        def write(self, data):
+            return -1
+
+    with pytest.raises(OSError, match="write returned -1; it must return a number from 0 to "):
+        zoetrope.save(Failing(), film(5), fps=10)
     file = io.BytesIO(b"")
     with pytest.raises(zoetrope.ParameterError, match="2 durations"):
         zoetrope.save(file, iter(film(3)), durations=[1, 2])

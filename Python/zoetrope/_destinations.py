@@ -143,6 +143,9 @@ class _Sink:
             rest = data.raw
             while rest and self._write is not None:
                 done = self._write(rest)
+                if isinstance(done, int) and done < 0:
+                    # Nothing says how much was written. Python's own buffered files refuse such a number, too.
+                    raise OSError(f"write returned {done}; it must return a number from 0 to {len(rest)}, or None")
                 # A raw file may write only a part, or nothing if it is non-blocking. Other objects may return None
                 # after writing everything.
                 is_raw = isinstance(getattr(self._write, "__self__", None), io.RawIOBase)
