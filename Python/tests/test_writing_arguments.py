@@ -114,6 +114,27 @@ def test_one_pillow_image_is_no_list_of_frames(mode):
     assert written([Image.new(mode, (5, 4))], fps=5).size == (5, 4)
 
 
+def test_the_frames_of_a_pillow_image_are_in_its_iterator(delays):
+    Image = pytest.importorskip("PIL.Image")
+    from PIL import ImageSequence
+    count = len(zoetrope.open(delays))
+    for options in ({}, {"max_bytes": "1M"}):
+        with Image.open(delays) as image:
+            with pytest.raises(zoetrope.ParameterError, match=rf"{count} frames; pass PIL\.ImageSequence\.Iterator"):
+                zoetrope.save(io.BytesIO(), image, fps=5, **options)
+            # All elements are the same object.
+            for frames in (list(ImageSequence.Iterator(image)), (image, image)):
+                with pytest.raises(zoetrope.ParameterError, match="more than once.* without list"):
+                    zoetrope.save(io.BytesIO(), frames, fps=5, **options)
+            assert len(written(ImageSequence.Iterator(image), fps=5, **options)) == count
+            assert len(written([frame.copy() for frame in ImageSequence.Iterator(image)], fps=5, **options)) == count
+            image.seek(0)
+            assert len(written([image], fps=5, **options)) == 1
+    # A list may hold a picture twice.
+    still = Image.new("L", (5, 4))
+    assert len(written([still, still], fps=5, keep_identical=True)) == 2
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
 def test_an_array_that_may_have_grey_and_alpha_is_refused(dtype):
     frames = np.zeros((48, 64, 2), dtype)

@@ -241,6 +241,29 @@ def is_pillow(source: Any) -> bool:
     return isinstance(getattr(source, "mode", None), str) and hasattr(source, "convert")
 
 
+def frame_count(image: Any) -> int:
+    """Return the number of frames of the file that a Pillow image was opened from, or 1 if it shows only one."""
+    try:
+        return int(getattr(image, "n_frames", 1))
+    except (OSError, ValueError):
+        # The file is closed or broken.
+        return 1
+
+
+def check_distinct(frames: Sequence[Any]) -> None:
+    """Reject a list that contains a Pillow image with several frames more than once.
+
+    ``list(ImageSequence.Iterator(image))`` is such a list. All its elements would be written as the current frame.
+    """
+    seen = set()
+    for image in filter(is_pillow, frames):
+        if id(image) in seen and frame_count(image) > 1:
+            raise parameter_error(
+                "frames contains a Pillow image with several frames more than once, which shows only its current frame; "
+                "pass PIL.ImageSequence.Iterator(image) without list(), or copies, [frame.copy() for frame in ...]")
+        seen.add(id(image))
+
+
 def pixels(source: Any, is_gif: bool) -> Any:
     """Return the pixels of an array or a Pillow image as an array."""
     numpy = _numpy()

@@ -21,7 +21,7 @@ from ._rewriting import rewrite
 from ._types import Picture
 from ._writer_arguments import (
     ByteCount, Container, Delay, Dithering, Effort, Pin, UploadPreset, _delay, _options, _picture, _plays, _texts,
-    exact_rate, is_pillow,
+    check_distinct, exact_rate, frame_count, is_pillow,
 )
 
 #: The minimum number of pixels for which a call that encodes is interruptible by Ctrl-C.
@@ -270,7 +270,8 @@ def save(
         or any other iterable. An array with three axes is rejected if the last axis has length 1 to 4: pass
         ``frames[None]`` if the array is one picture, or ``frames[..., None]`` if it is several grey pictures. The
         colours of arrays and lists are collected first, so that the file can use a palette, grey or RGB. The frames of
-        other iterables are written one by one, as RGBA.
+        other iterables are written one by one, as RGBA. For all frames of a Pillow image, pass
+        ``ImageSequence.Iterator(image)``, but not in a list, whose elements would all be the same image.
     :param durations: how long frames are shown, in seconds: one value for all frames, or one for each. Each value is a
         delay as for :meth:`Writer.append`, except that a pair means two durations.
     :param fps: the number of frames per second, to be passed instead of ``durations``.
@@ -311,7 +312,13 @@ def save(
         # Equal frames were merged in the first step.
         return written._replace(merged_count=first.merged_count + written.merged_count)
     if is_pillow(frames):
-        raise parameter_error("frames is one picture; pass [image]")
+        count = frame_count(frames)
+        raise parameter_error(
+            "frames is one picture; pass [image]" if count < 2
+            else f"frames is a Pillow image with {count} frames; pass PIL.ImageSequence.Iterator(image) for all of them, "
+            "or [image] for the current one")
+    if isinstance(frames, (list, tuple)):
+        check_distinct(frames)
     # Tensors have only `__array__`. They are not converted as a whole, because they may be larger than the memory.
     is_array = hasattr(frames, "__array__") or hasattr(frames, "__array_interface__")
     if is_array and not hasattr(frames, "shape"):
