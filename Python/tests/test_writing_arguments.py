@@ -3,6 +3,7 @@
 import errno
 import io
 import os
+from fractions import Fraction
 
 import pytest
 
@@ -54,6 +55,9 @@ def test_wrong_arguments(tmp_path):
 
 @pytest.mark.parametrize("options, words", [
     ({"fps": -5}, "fps is -5; it must be more than 0"), ({"fps": 0}, "fps is 0; it must be more than 0"),
+    ({"fps": 1e-12}, "fps is 1e-12; frames would last longer than 4294967295 seconds"),
+    ({"fps": 1, "plays": 1 << 64}, "plays is 18446744073709551616; no format stores so many"),
+    ({"fps": 1, "texts": {"a ": "b"}}, "texts: 'a ': key must be 1 to 79"),
     ({"fps": 1, "threads": -1}, "threads is -1"), ({"fps": 1, "texts": {"a": "\0"}}, "texts: 'a' contains"),
     ({"fps": 1, "texts": {"a": "\udc80"}}, "texts: 'a' has"),
     ({"fps": float("inf")}, "fps is inf; it must be finite"), ({"durations": float("nan")}, "durations is nan; it must be f"),
@@ -86,6 +90,22 @@ def test_what_must_be_an_integer_is_named(tmp_path, fixtures):
     assert "closed" in repr(animation)
 
 
+def test_a_delay_that_is_no_number_may_be_a_pair():
+    for wrong in ([1, 3], None, object()):
+        with pytest.raises(TypeError, match=r"delay must be a number or a pair, \(numerator, denominator\), not "):
+            with zoetrope.Writer(io.BytesIO()) as writer:
+                writer.append(film(1)[0], wrong)
+
+
+def test_only_a_delay_of_0_is_0():
+    # Players show a delay of 0 for 100 ms.
+    for tiny in (1e-9, 1e-300, Fraction(1, 1 << 70)):
+        assert all(frame.duration_ns < 10 for frame in written(film(2), durations=tiny).frames)
+        made = written(film(3), "gif", durations=[tiny, 0.1, 0.1])
+        assert made.duration == 0.2 and len(made) == 2, made.frames
+    assert written(film(2), "gif", durations=0).duration == 0.2
+
+
 def test_texts_must_be_strings():
     for texts, words in (({"a": 3}, "'a' must be a str, not int"), ({3: "a"}, "key 3"), ("Title", "mapping, not str")):
         with pytest.raises(TypeError, match=words):
@@ -104,6 +124,13 @@ def test_an_array_that_may_be_one_picture_or_many_is_refused(dtype, shape):
     for several in (frames[..., None], list(frames)):
         made = written(several, fps=5)
         assert (made.size, len(made)) == (shape[:0:-1], 48)
+
+
+def test_an_array_with_two_axes_is_one_picture():
+    grey = np.zeros((5, 6), np.uint8)
+    with pytest.raises(zoetrope.ParameterError, match=r"shape \(5, 6\) is one picture in grey; pass frames\[None\]"):
+        zoetrope.save(io.BytesIO(), grey, fps=5)
+    assert written(grey[None], fps=5).size == (6, 5)
 
 
 @pytest.mark.parametrize("mode", ["RGB", "L", "P"])

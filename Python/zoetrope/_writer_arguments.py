@@ -120,8 +120,10 @@ def _plays(plays: Optional[SupportsIndex]) -> int:
     if plays is None:
         return 0
     number = _integer(plays, "plays")
-    if not 0 < number < 1 << 63:
+    if number < 1:
         raise parameter_error(f"plays is {number}; it must be 1 or more, or None to play forever")
+    if number >= 1 << 63:
+        raise parameter_error(f"plays is {number}; no format stores so many")
     return number
 
 
@@ -162,6 +164,8 @@ def exact_rate(fps: Any) -> Fraction:
     rate = _exact(fps, "fps")
     if rate <= 0:
         raise parameter_error(f"fps is {fps}; it must be more than 0")
+    if rate * _LARGEST < 1:
+        raise parameter_error(f"fps is {fps}; frames would last longer than {_LARGEST} seconds")
     return rate
 
 
@@ -174,7 +178,10 @@ def exact_seconds(value: Any, name: str) -> Fraction:
 
 
 def _exact(value: Any, name: str) -> Fraction:
-    """Return ``value`` as a fraction. A float becomes the closest fraction with a denominator up to a million."""
+    """Return ``value`` as a fraction.
+
+    A float becomes the closest fraction with a denominator up to a million, but 0 only if it is 0.
+    """
     if isinstance(value, Fraction):
         number = value
     elif isinstance(value, Rational):
@@ -186,10 +193,12 @@ def _exact(value: Any, name: str) -> Fraction:
     elif hasattr(value, "__float__") and not isinstance(value, (str, bytes)):
         if not math.isfinite(float(value)):
             raise parameter_error(f"{name} is {value}; it must be finite")
-        # This is more precise than the delays of any file.
-        number = Fraction(float(value)).limit_denominator(10**6)
+        whole = Fraction(float(value))
+        # This is more precise than the delays of any file. A delay of 0 would be shown for 100 ms.
+        number = whole.limit_denominator(10**6) or whole
     else:
-        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+        kinds = "a number" if isinstance(value, (str, bytes)) else "a number or a pair, (numerator, denominator)"
+        raise TypeError(f"{name} must be {kinds}, not {type(value).__name__}")
     return number
 
 
@@ -199,7 +208,7 @@ def _delay(value: Any, name: str = "delay") -> Tuple[int, int]:
     if number > _LARGEST:
         raise parameter_error(f"{name} is {value}; it must be at most {_LARGEST} seconds")
     if number.denominator > _LARGEST or number.numerator > _LARGEST:
-        number = number.limit_denominator(_LARGEST // max(math.ceil(number), 1))
+        number = number.limit_denominator(_LARGEST // max(math.ceil(number), 1)) or Fraction(1, _LARGEST)
     return number.numerator, number.denominator
 
 
@@ -259,8 +268,8 @@ def check_distinct(frames: Sequence[Any]) -> None:
     for image in filter(is_pillow, frames):
         if id(image) in seen and frame_count(image) > 1:
             raise parameter_error(
-                "frames contains a Pillow image with several frames more than once, which shows only its current frame; "
-                "pass PIL.ImageSequence.Iterator(image) without list(), or copies, [frame.copy() for frame in ...]")
+                "frames contains a Pillow image with several frames more than once, which shows only its current "
+                "frame; pass PIL.ImageSequence.Iterator(image) without list(), or [frame.copy() for frame in ...]")
         seen.add(id(image))
 
 

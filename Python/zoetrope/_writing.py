@@ -15,7 +15,7 @@ from ._animation import open
 from ._arrays import _numpy
 from ._calls import _interruptible, _Owned
 from ._destinations import Destination, Written, _Sink
-from ._errors import make_error, parameter_error
+from ._errors import ParameterError, make_error, parameter_error
 from ._library import library as _lib
 from ._rewriting import rewrite
 from ._types import Picture
@@ -115,8 +115,11 @@ class Writer:
         self._check(
             _lib.zoetrope_writer_create(
                 byref(self._sink.struct), byref(options), byref(held.pointer), byref(error)), error)
-        for words in _texts(texts):
-            self._check(_lib.zoetrope_writer_add_text(held.pointer, *words, byref(error)), error)
+        for key, text in _texts(texts):
+            if _lib.zoetrope_writer_add_text(held.pointer, key, text, byref(error)):
+                failure = make_error(error, self._sink.path, is_writing=True)
+                raise parameter_error(f"texts: {key.decode()!r}: {failure.message}") if (
+                    isinstance(failure, ParameterError)) else failure
         self._held = held
 
     def _check(self, status: int, error: c.Error) -> None:
@@ -181,7 +184,7 @@ class Writer:
             RGBA. The sides of a GIF are at most 65,535 pixels.
         :param delay: the delay in seconds: a number, a Fraction, or a pair of numerator and denominator. A fraction or
             pair in lowest terms is exact if both numbers are below 2**32; otherwise it means the closest such fraction.
-            A float means the closest fraction with a denominator up to a million.
+            A float means the closest fraction with a denominator up to a million. Only 0 means 0.
         :raises ParameterError: if the frame has another shape, type or size. After a frame of a wrong size, the writer
             cannot be used any more.
         :raises UnwritableError: if the frame is too large for a GIF, or if ``colors`` is ``"exact"`` and a GIF cannot
@@ -347,6 +350,8 @@ def save(
     else:
         delay = _delay(durations, "durations")
     shape: Tuple[int, ...] = tuple(getattr(frames, "shape", ()))
+    if len(shape) == 2 and is_array:
+        raise parameter_error(f"frames of shape {shape} is one picture in grey; pass frames[None]")
     if len(shape) == 3 and 1 <= shape[2] <= 4 and is_array:
         kind = ("", "in grey", "in grey and alpha", "in colour", "in colour")[shape[2]]
         one = "convert it to RGBA" if shape[2] == 2 else "pass frames[None]"
