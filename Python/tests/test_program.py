@@ -98,10 +98,19 @@ def test_hints_resolve():
 
 def test_a_typed_client_passes_mypy():
     pytest.importorskip("mypy", reason="mypy is not installed")
+    # Lines marked as wrong must be: an ignore without an error is one.
+    run_mypy(str(HERE / "typed_client.py"))
+
+
+def test_the_package_passes_mypy():
+    # Clients that have the checkout in MYPYPATH see its errors, too.
+    for name in ("mypy", "PIL", "imageio"):
+        pytest.importorskip(name, reason=f"{name} is not installed")
+    run_mypy("-p", "zoetrope")
+
+
+def run_mypy(*arguments):
     command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull]
     environment = {**os.environ, "MYPYPATH": str(HERE.parent)}
-    run = subprocess.run(
-        [*command, str(HERE / "typed_client.py")], env=environment, cwd=HERE, capture_output=True,
-        text=True)
-    # Lines marked as wrong must be: an ignore without an error is one.
+    run = subprocess.run([*command, *arguments], env=environment, cwd=HERE, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr

@@ -318,8 +318,8 @@ def save(
         count = frame_count(frames)
         raise parameter_error(
             "frames is one picture; pass [image]" if count < 2
-            else f"frames is a Pillow image with {count} frames; pass PIL.ImageSequence.Iterator(image) for all of them, "
-            "or [image] for the current one")
+            else f"frames is a Pillow image with {count} frames; pass PIL.ImageSequence.Iterator(image) for all of "
+            "them, or [image] for the current one")
     if isinstance(frames, (list, tuple)):
         check_distinct(frames)
     # Tensors have only `__array__`. They are not converted as a whole, because they may be larger than the memory.

@@ -206,7 +206,7 @@ class ZoetropeImageFile(ImageFile.ImageFile):
             self._loaded = -1
             if self._size != self._animation.size:
                 self._size = self._animation.size
-                self.im = Image.core.new(self.mode, self.size)
+                self.im = Image.new(self.mode, self.size, None).im
             with _as_pillow_does():
                 self._note_duration()
 
@@ -343,9 +343,10 @@ def _frames_to_save(container: str, image: Any) -> Optional[Tuple[List[Any], Lis
     if container == "GIF" and _comment(image) is None:
         return None
     duration = told.get("duration")
-    if hasattr(duration, "tolist"):
+    to_list = getattr(duration, "tolist", None)
+    if to_list is not None:
         # Convert a NumPy array to a list.
-        duration = duration.tolist()
+        duration = to_list()
     frames: List[Any] = []
     durations: List[Fraction] = []
     for source in itertools.chain([image], told.get("append_images", [])):
