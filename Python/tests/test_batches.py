@@ -163,7 +163,7 @@ def test_a_file_object_is_read_on_demand(delays):
             with pytest.raises(zoetrope.MalformedError, match=rf"no bytes after its position, {size}; call seek\(0\)"):
                 zoetrope.open(file)
             file.seek(1)
-            with pytest.raises(zoetrope.NotAnImageError):
+            with pytest.raises(zoetrope.NotAnImageError, match=r"signature at the position .*, 1; call seek\(0\) first"):
                 zoetrope.open(file)
     with open(delays, "r+b") as file:
         assert np.array_equal(zoetrope.open(file)[7], expected)

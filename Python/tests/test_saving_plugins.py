@@ -374,6 +374,11 @@ def test_imageio_refuses_a_rate_of_nothing(iio, fps):
         iio.imwrite("<bytes>", film(2), plugin="zoetrope", extension=".gif", fps=fps)
 
 
+def test_imageio_says_what_to_do_with_a_generator(iio):
+    with pytest.raises(TypeError, match=r"ndimage is a generator; pass list\(...\)"):
+        iio.imwrite("<bytes>", (frame for frame in film(2)), plugin="zoetrope", extension=".gif")
+
+
 @pytest.mark.parametrize("kind", ["one", "list", "one by one"])
 def test_imageio_takes_pillow_images(iio, kind):
     Image = pytest.importorskip("PIL.Image")

@@ -14,11 +14,11 @@ from ._arguments import _PIXELS_PER_PLAY, _seconds, _set_limits, _threads, _time
 from ._arrays import _addressof, _from_buffer, _Structs
 from ._calls import _interruptible, _Owned
 from ._errors import (
-    CancelledError, Damage, OutOfMemoryError, is_of_destination, make_damage, make_error, parameter_error,
+    CancelledError, Damage, NotAnImageError, OutOfMemoryError, is_of_destination, make_damage, make_error, parameter_error,
 )
 from ._library import library as _lib
 from ._records import _DISPOSALS, _KINDS, FrameInfo, MetadataItem
-from ._sources import _bytes, _descriptor, _HEAD, _is_long, _takes_long
+from ._sources import _bytes, _descriptor, _HEAD, _is_long, _position, _takes_long
 from ._types import _choice, _CONTAINERS, _DAMAGE, _DELAYS, DamagePolicy, Delays, Limits, Source
 
 #: The minimum number of pixels for which a call that decodes is interruptible by Ctrl-C.
@@ -61,6 +61,7 @@ class Opened:
         error = c.Error()
         call: Callable[[], int]
         descriptor: Optional[int] = None
+        position = 0
         if isinstance(source, (str, os.PathLike)):
             path = os.fspath(source)
             if not isinstance(path, (str, bytes)):
@@ -85,6 +86,7 @@ class Opened:
                     descriptor, byref(options), byref(held.pointer), byref(error))
                 return status
         else:
+            position = _position(source)
             try:
                 data = _bytes(source, options)
             except MemoryError as cause:
@@ -98,12 +100,20 @@ class Opened:
                 status: int = _lib.zoetrope_open_bytes(
                     start, count, byref(options), byref(held.pointer), byref(error))
                 return status
-        if takes_long and threading.current_thread() is threading.main_thread():
-            flag = ctypes.c_int32()
-            options.cancel_opening = _addressof(flag)
-            self._check(_interruptible(call, lambda: setattr(flag, "value", 1)), error)
-        else:
-            self._check(call(), error)
+        try:
+            if takes_long and threading.current_thread() is threading.main_thread():
+                flag = ctypes.c_int32()
+                options.cancel_opening = _addressof(flag)
+                self._check(_interruptible(call, lambda: setattr(flag, "value", 1)), error)
+            else:
+                self._check(call(), error)
+        except NotAnImageError as failure:
+            if not position:
+                raise
+            # Files may begin at any position, but more often the file object has been read before.
+            raise NotAnImageError(
+                failure.code,
+                f"{failure.message} at the position of the file object, {position}; call seek(0) first") from None
         if descriptor is not None:
             # Leave the file position at the end, as reading the file would.
             source.seek(0, io.SEEK_END)  # type: ignore[union-attr]

@@ -77,15 +77,27 @@ def _bytes(source: Any, options: c.Options) -> Union[bytes, bytearray]:
     limit = options.live_bytes or _LIVE_BYTES[options.limits]
     data = read_all(read, limit)
     if not data:
-        try:
-            position = source.tell()
-        except (AttributeError, OSError):
-            position = 0
+        position = _position(source)
         if position:
             # Otherwise the file would be called empty.
             raise MalformedError(
                 "truncated", f"the file object has no bytes after its position, {position}; call seek(0) first")
     return data
+
+
+def _position(source: Any) -> int:
+    """Return the position of a file object, or 0 if it has none, or if all its bytes are read whatever it is."""
+    try:
+        # Memory maps have a position, too.
+        with memoryview(source):
+            return 0
+    except TypeError:
+        pass
+    try:
+        position = source.tell()
+    except (AttributeError, OSError, ValueError):
+        return 0
+    return position if isinstance(position, int) else 0
 
 
 def _copied(view: memoryview) -> Union[bytes, bytearray]:

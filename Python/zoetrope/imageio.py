@@ -170,6 +170,8 @@ class Plugin(PluginV3):
             return ndimage
         if is_pillow(ndimage):
             return [ndimage]
+        if isinstance(ndimage, Iterator):
+            raise TypeError(f"ndimage is a {type(ndimage).__name__}; pass list(...), or write its frames one by one")
         array = np.asarray(ndimage)
         if is_batch is None:
             is_batch = array.ndim == 4 or array.ndim == 3 and not 1 <= array.shape[-1] <= 4
