@@ -262,7 +262,7 @@ def make_error(error: c.Error, path: Optional[str] = None, *, is_writing: bool =
         found = error.limit_found if is_known and error.limit_found >= 0 else None
         return LimitError(code, message, *place, found, error.limit_allowed if is_known else None)
     if kind is ForkedError:
-        message += '; for PyTorch: DataLoader(..., multiprocessing_context="spawn")'
+        message += '; use spawn or forkserver, and for PyTorch DataLoader(..., multiprocessing_context="spawn")'
     return kind(code, message, *place)
 
 

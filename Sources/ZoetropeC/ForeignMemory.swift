@@ -19,7 +19,7 @@ func attempt(
     guard !ForkGuard.isForked else {
       throw AnimatedImageError(
         .forked,
-        "this process was forked after the library was used: start it with spawn or forkserver")
+        "this process was forked after the library was used: call exec after fork")
     }
     try body()
     return zoetrope_status(ZOETROPE_OK)

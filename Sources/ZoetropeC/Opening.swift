@@ -363,7 +363,11 @@ final class ForeignSource: ByteSource {
       guard let count else {
         throw AnimatedImageError(.io, "the animation was closed", byteOffset: offset)
       }
-      guard count >= 0, count <= Int64(bytes.count - done) else {
+      guard count >= 0 else {
+        throw AnimatedImageError(
+          .io, "reader.read failed: it returned \(count)", byteOffset: offset)
+      }
+      guard count <= Int64(bytes.count - done) else {
         throw AnimatedImageError(
           .io,
           "reader.read returned \(count), but at most \(bytes.count - done) bytes were requested",

@@ -25,6 +25,7 @@ void test_reader(const char *path) {
   from.result = -5;
   zoetrope_status status = zoetrope_frame_at_index(animation, 0, NULL, &to_left, NULL, &error);
   CHECK(status == ZOETROPE_IO && error.byte_offset >= 0 && error.frame == 0);
+  CHECK(!strcmp(error.message, "reader.read failed: it returned -5"));
   from.result = 0;
   CHECK(zoetrope_frame_at_index(animation, 0, NULL, &to_left, NULL, &error) == ZOETROPE_OK);
   /* A frame that could not be read was not returned, so the next one with its rendering is dirty all over. */
