@@ -44,6 +44,9 @@ def test_wrong_arguments(tmp_path):
             zoetrope.Writer(wrong)
     with pytest.raises(zoetrope.ParameterError, match="format"):
         zoetrope.Writer(tmp_path / "a.webp")
+    with pytest.raises(zoetrope.ParameterError, match="does not end in .gif") as caught:
+        zoetrope.Writer("a\x1b[0m\n.webp")
+    assert str(caught.value).isprintable()
     assert zoetrope.save(tmp_path / "a.webp", frames, fps=1, format="gif").format == "gif"
     with pytest.raises(FileNotFoundError) as caught:
         zoetrope.save(tmp_path / "none" / "a.gif", frames, fps=1)

@@ -204,7 +204,7 @@ extension zoetrope_writer_options {
     }
     throw AnimatedImageError(
       .parameter,
-      "\(path) does not end in \(FormatTable.writableExtensions), and no format is given")
+      "\(path.quoted) does not end in \(FormatTable.writableExtensions), and no format is given")
   }
 }
 

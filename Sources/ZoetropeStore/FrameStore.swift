@@ -181,7 +181,7 @@ public final class FrameStore: Sendable {
   package func checkWritable() throws(AnimatedImageError) {
     if isReadOnly {
       throw AnimatedImageError(
-        .storeDenied, "\(directory) is read-only, so nothing is stored there")
+        .storeDenied, "\(directory.quoted) is read-only, so nothing is stored there")
     }
   }
 

@@ -91,7 +91,7 @@ final class FrameTable: Sendable {
       }
       guard creating else {
         throw AnimatedImageError(
-          .storeDamaged, "\(path) \(isDamaged ? "has a damaged header" : "was removed")")
+          .storeDamaged, "\(path.quoted) \(isDamaged ? "has a damaged header" : "was removed")")
       }
       let number = UInt64.random(in: 1...UInt64.max)
       guard
@@ -113,7 +113,7 @@ final class FrameTable: Sendable {
         throw error
       }
     }
-    throw AnimatedImageError(.storeDamaged, "other processes keep replacing \(path)")
+    throw AnimatedImageError(.storeDamaged, "other processes keep replacing \(path.quoted)")
   }
 
   /// Throws `storeUnsupported` if locks have no effect on the file system.

@@ -44,7 +44,7 @@ struct StoreSecret: Sendable {
       if readOnly {
         throw AnimatedImageError(
           .storeDenied,
-          "\(directory) is read-only, and "
+          "\(directory.quoted) is read-only, and "
             + (replaces ? "its secret is damaged" : "there is no store in it"))
       }
       let secret = preferred ?? StoreSecret(HashSecret.random())
@@ -59,7 +59,7 @@ struct StoreSecret: Sendable {
         throw error
       }
     }
-    throw AnimatedImageError(.storeDamaged, "other processes keep replacing \(path)")
+    throw AnimatedImageError(.storeDamaged, "other processes keep replacing \(path.quoted)")
   }
 
   /// The secret's bytes, followed by their checksum.

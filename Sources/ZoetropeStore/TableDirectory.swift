@@ -23,7 +23,7 @@ package enum TableDirectory {
     }
     for directory in missing.reversed() {
       do throws(AnimatedImageError) {
-        try TableCall.makeDirectory.make("create \(directory)") {
+        try TableCall.makeDirectory.make("create \(directory.quoted)") {
           try TableCall.makeDirectory.check()
           let error = FileSystem.makeDirectory(directory, permissions: .ownerReadWriteExecute)
           guard let error else { return }
@@ -37,10 +37,10 @@ package enum TableDirectory {
         throw AnimatedImageError(.io, error.detail, systemError: error.systemError)
       }
     }
-    let found = try TableCall.stat.make("read the status of \(path)") {
+    let found = try TableCall.stat.make("read the status of \(path.quoted)") {
       try FileStatus(checking: path, followsLinks: false)
     }
-    let isWritable = try TableCall.openWriting.make("write to \(path)") {
+    let isWritable = try TableCall.openWriting.make("write to \(path.quoted)") {
       do {
         try TableCall.openWriting.check()
         try FileSystem.checkWritable(path)
@@ -52,7 +52,7 @@ package enum TableDirectory {
     guard found.isDirectory, isWritable ? found.isPrivate : found.isTrusted else {
       throw AnimatedImageError(
         .storeDenied,
-        "\(path) is not a directory that only "
+        "\(path.quoted) is not a directory that only "
           + (isWritable ? "the current user can access" : "its owner can write"))
     }
     return isWritable
@@ -62,7 +62,7 @@ package enum TableDirectory {
   package static func list(
     _ path: FilePath
   ) throws(AnimatedImageError) -> [(name: String, status: FileStatus)] {
-    let names = try TableCall.list.make("list \(path)") {
+    let names = try TableCall.list.make("list \(path.quoted)") {
       do {
         try TableCall.list.check()
         return try IdleFiles.shared.makingRoom { try FileSystem.names(in: path) }
@@ -83,7 +83,7 @@ package enum TableDirectory {
   package static func isPresent(_ path: FilePath) throws(AnimatedImageError) -> Bool {
     do throws(Errno) { _ = try FileStatus(checking: path) } catch {
       if error == .noSuchFileOrDirectory { return false }
-      throw .store(error, "read the status of \(path)")
+      throw .store(error, "read the status of \(path.quoted)")
     }
     return true
   }
@@ -99,7 +99,7 @@ package enum TableDirectory {
     _ temporary: FilePath, as path: FilePath, replacing: Bool
   ) throws(AnimatedImageError) -> Bool {
     defer { if !replacing { FileSystem.remove(temporary) } }
-    return try TableCall.publish.make("create \(path)") {
+    return try TableCall.publish.make("create \(path.quoted)") {
       do {
         try TableCall.publish.check()
         let error =

@@ -59,7 +59,7 @@ package final class TableFile: Sendable {
     if creating { options.formUnion([.create, .exclusiveCreate]) }
     let file: TableFile
     do throws(AnimatedImageError) {
-      let descriptor = try TableCall.open.make("open \(path)") {
+      let descriptor = try TableCall.open.make("open \(path.quoted)") {
         // Make this check outside `IdleFiles.open`, which would react to an injected EMFILE by closing every idle file
         // of the process.
         try TableCall.open.check()
@@ -81,7 +81,7 @@ package final class TableFile: Sendable {
     guard status.isRegular, writes ? status.isPrivate : status.isTrusted else {
       throw AnimatedImageError(
         .storeDenied,
-        "\(path) is not a file that only \(writes ? "the current user can access" : "its owner can write")"
+        "\(path.quoted) is not a file that only \(writes ? "the current user can access" : "its owner can write")"
       )
     }
     return file

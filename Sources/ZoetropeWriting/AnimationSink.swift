@@ -227,7 +227,9 @@ public final class FileSink: AnimationSink {
       }
     }
     if failure == .canceled { throw EncodingQueue.cancelled }
-    if let failure { throw AnimatedImageError(.io, "\(path): \(failure)", systemError: failure) }
+    if let failure {
+      throw AnimatedImageError(.io, "\(path.quoted): \(failure)", systemError: failure)
+    }
   }
 }
 

@@ -17,6 +17,9 @@ void test_bad_arguments(void) {
   destination = (zoetrope_destination){.size = sizeof destination, .path = in_folder("a.webp")};
   CHECK(zoetrope_writer_create(&destination, NULL, &writer, &error) == ZOETROPE_PARAMETER);
   CHECK(strstr(error.message, ".webp"));
+  destination.path = "a\x1b[0m\nb";
+  CHECK(zoetrope_writer_create(&destination, NULL, &writer, &error) == ZOETROPE_PARAMETER);
+  CHECK(strstr(error.message, "\"a\\u{1B}[0m\\nb\" does not end in") == error.message);
   zoetrope_writer_options options = {0};
   CHECK(zoetrope_writer_create(NULL, &options, &writer, NULL) == ZOETROPE_PARAMETER);
   zoetrope_writer_options wrong[] = {{.format = 3}, {.effort = 3}, {.plays = -1}, {.keep_identical = 2},
@@ -207,10 +210,11 @@ void test_files(void) {
   zoetrope_close(animation);
   unlink(path);
   /* A folder that does not exist. */
-  destination.path = "/nonexistent/a.png";
+  destination.path = "/nonexistent/\x1b[0m.png";
   CHECK(zoetrope_writer_create(&destination, NULL, &writer, NULL) == ZOETROPE_OK);
   append(writer, 0, 1, 25, NULL);
   CHECK(zoetrope_writer_finish(writer, NULL, &error) == ZOETROPE_IO && error.system_error == ENOENT);
+  CHECK(strstr(error.message, "\"/nonexistent/\\u{1B}[0m.png\": ") == error.message);
   zoetrope_writer_free(writer);
 }
 

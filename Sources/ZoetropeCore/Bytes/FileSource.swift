@@ -77,7 +77,7 @@ package final class FileSource: ByteSource {
     } catch {
       guard error.code == .io else { throw error }
       throw AnimatedImageError(
-        .io, "\(name(of: path)): \(error.detail)", systemError: error.systemError)
+        .io, "\(path.quoted): \(error.detail)", systemError: error.systemError)
     }
   }
 
@@ -85,9 +85,6 @@ package final class FileSource: ByteSource {
   package static func mayWaitForEver(at path: FilePath) -> Bool {
     FileStatus(at: path)?.isRegular == false
   }
-
-  /// Returns `path` as errors show it: in quotes, and with control characters escaped.
-  private static func name(of path: FilePath) -> String { path.string.debugDescription }
 
   private static func open(_ path: FilePath) throws(AnimatedImageError) -> FileDescriptor {
     do {
@@ -171,7 +168,7 @@ package final class FileSource: ByteSource {
         if count == 0 { break }
         done += count
       } catch {
-        throw Self.failure(error, path.map { Self.name(of: $0) })
+        throw Self.failure(error, path?.quoted)
       }
     }
     return done

@@ -194,7 +194,7 @@ private final class SpillFile: Sendable {
   }
 
   init(in directory: FilePath) throws(AnimatedImageError) {
-    name = "a temporary file in \(directory.string.debugDescription)"
+    name = "a temporary file in \(directory.quoted)"
     if let unnamed = try? IdleFiles.shared.open({
       try FileDescriptor.unnamed(in: directory)
     }) {

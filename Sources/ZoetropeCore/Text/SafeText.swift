@@ -1,3 +1,5 @@
+package import SystemPackage
+
 extension String {
   /// This text with escapes in place of all characters that control a terminal, or hide or reorder text. Control
   /// characters become `\xNN`; invisible characters and direction marks become `\u{NNNN}`.
@@ -27,6 +29,11 @@ extension String {
   package func paddedRight(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))
   }
+}
+
+extension FilePath {
+  /// This path as errors show it: in quotes, and with control characters escaped.
+  package var quoted: String { string.debugDescription }
 }
 
 extension Unicode.Scalar {

@@ -93,7 +93,7 @@ extension ContentIdentity {
       }
     } catch {
       throw AnimatedImageError(
-        .io, "cannot open \(path): \(error)", systemError: error as? Errno)
+        .io, "cannot open \(path.quoted): \(error)", systemError: error as? Errno)
     }
     // The file was only read, so no data is lost if closing it fails.
     defer { try? file.close() }

@@ -59,6 +59,8 @@
           try store.store(frame(3), for: key(3))
         }
         #expect(error?.code == .storeDenied)
+        let name = store.directory.string.debugDescription
+        #expect(error?.detail.hasPrefix("\(name) is read-only") == true)
         #expect(throws: AnimatedImageError.self) { try store.prune(to: 0) }
         store.remove(key(0).animation.content)
         store.removeAll(size: size)

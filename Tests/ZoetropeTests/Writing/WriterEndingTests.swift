@@ -67,6 +67,17 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `an error of the system names the path, without control characters`() {
+    let error = #expect(throws: AnimatedImageError.self) {
+      try WrittenPictures.write(
+        AnimationWriterOptions(), to: FileSink("/nonexistent/party\u{1b}.png"))
+    }
+    #expect(error?.code == .io)
+    #expect(
+      error?.systemError == .noSuchFileOrDirectory
+        && error?.detail == #""/nonexistent/party\u{1B}.png": No such file or directory"#)
+  }
+
   @Test func `an animation can replace the file that it is read from`() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "writer-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
