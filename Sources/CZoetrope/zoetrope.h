@@ -780,9 +780,10 @@ zoetrope_status zoetrope_rewrite(zoetrope_animation *animation, const zoetrope_e
                                  zoetrope_error *error);
 
 /* Writes the same animation, frame for frame, in fewer bytes. If it cannot be made smaller, its file is copied. The
-   format does not change: `format` of the options must be 0 or the animation's format. Of the other options, only
-   effort, parallelism, memory_bytes, strip, tolerance and max_bytes are used. Pictures do not change unless
-   tolerance or max_bytes is set. */
+   format does not change: `format` of the options must be 0 or the animation's format. If it is 0, the path of the
+   destination must not have the extension of another format; otherwise the call fails with ZOETROPE_PARAMETER. Of the
+   other options, only effort, parallelism, memory_bytes, strip, tolerance and max_bytes are used. Pictures do not
+   change unless tolerance or max_bytes is set. */
 zoetrope_status zoetrope_optimize(zoetrope_animation *animation, const zoetrope_writer_options *options,
                                   const zoetrope_destination *destination, zoetrope_written *written,
                                   zoetrope_error *error);

@@ -45,12 +45,21 @@ public func optimize(
   _ written: UnsafeMutablePointer<zoetrope_written>?, _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
   unsafe write(animation, options, destination, written, error) {
-    (image, given, _) throws(AnimatedImageError) in
+    (image, given, path) throws(AnimatedImageError) in
     let writing = try given.writerOptions()
     let own = image.format.outputFormat
     guard try given.format(for: nil) ?? own == own else {
       throw AnimatedImageError(
         .parameter, "format is not the animation's format, which zoetrope_optimize cannot change")
+    }
+    // As everywhere in C, a format that is given wins over the name.
+    if given.format == 0, let path, let word = path.extension,
+      let named = AnimationFormat(fileExtension: word), named != own
+    {
+      throw AnimatedImageError(
+        .parameter,
+        "zoetrope_optimize keeps the format, \(image.format.rawValue.uppercased()), but "
+          + "\(path.quoted) ends in .\(word); use zoetrope_rewrite")
     }
     guard try given.uploadPreset() == nil else {
       throw AnimatedImageError(.parameter, "preset can be used only with zoetrope_rewrite")

@@ -180,5 +180,17 @@ void test_optimizing(const char *path) {
   zoetrope_writer_options options = {.size = sizeof options,
                                      .format = info.format == ZOETROPE_GIF ? ZOETROPE_APNG : ZOETROPE_GIF};
   CHECK(zoetrope_optimize(animation, &options, NULL, &written, NULL) == ZOETROPE_PARAMETER);
+  /* A name that says something else, unless the format is given. */
+  bool is_gif = info.format == ZOETROPE_GIF;
+  zoetrope_destination destination = {.size = sizeof destination, .path = in_folder(is_gif ? "a.PNG" : "a.gif")};
+  CHECK(zoetrope_optimize(animation, NULL, &destination, &written, &error) == ZOETROPE_PARAMETER);
+  CHECK(strstr(error.message, "keeps the format") && strstr(error.message, is_gif ? " ends in .PNG" : " ends in .gif"));
+  CHECK(access(destination.path, F_OK));
+  options.format = is_gif ? ZOETROPE_GIF : ZOETROPE_APNG;
+  CHECK(zoetrope_optimize(animation, &options, &destination, &written, &error) == ZOETROPE_OK);
+  CHECK(!unlink(destination.path));
+  destination.path = in_folder(is_gif ? "a.gif" : "a.png");
+  CHECK(zoetrope_optimize(animation, NULL, &destination, &written, &error) == ZOETROPE_OK);
+  CHECK(!unlink(destination.path));
   zoetrope_close(animation);
 }

@@ -1,7 +1,7 @@
 extension AnimatedImage {
   /// Writes the animation to `sink` in fewer bytes. Pictures, delays and the play count do not change, unless
   /// ``OptimizingOptions/tolerance`` allows pictures to change. Even with a tolerance, the file is no larger than
-  /// without one.
+  /// without one. The format is that of the source, whatever the name of the file.
   ///
   /// A file that cannot be made smaller is copied byte for byte, and so is a still PNG. A damaged file is copied as
   /// well, because rewriting it would lose the remains of its broken frames. The smallest file so far is kept in
