@@ -181,3 +181,38 @@ except KeyboardInterrupt:
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
     assert result.stdout == "interrupted (800, 800, 4)\n", result.stderr
     assert [name for name in os.listdir(tmp_path) if name != "a.png"] == []
+
+
+def test_only_check_and_optimize_find_damage_in_copied_frames(fixtures):
+    # The documentation says so. Frames that are copied are not decoded.
+    path = fixtures / "Bad" / "lzw-end-early.gif"
+    kinds = [damage.kind for damage in zoetrope.open(path).check()]
+    assert kinds
+    for policy in ("salvage", "strict"):
+        animation, file = zoetrope.open(path, damage=policy), io.BytesIO()
+        assert animation.convert(file, plays=3).copied_count == len(animation)
+        assert [damage.kind for damage in zoetrope.open(file.getvalue()).check()] == kinds
+    for call in (animation.check, lambda: animation.optimize(io.BytesIO())):
+        with pytest.raises(zoetrope.MalformedError):
+            call()
+
+
+def test_delays_that_browsers_do_not_show_as_stored():
+    fast = film(12)
+    # An APNG stores what it gets, so it plays too slowly in browsers, whose rules are the default.
+    for options, shown in (({"fps": 120}, 1.2), ({"durations": 0.011}, 0.132), ({"fps": 120, "format": "gif"}, 0.1)):
+        file = io.BytesIO()
+        zoetrope.save(file, fast, **options)
+        assert zoetrope.open(file.getvalue()).duration == pytest.approx(shown), options
+    file = io.BytesIO()
+    zoetrope.save(file, fast, fps=10)
+    animation = zoetrope.open(file.getvalue())
+    for format in ("gif", "apng"):
+        made, told = rewritten(animation, format=format, speed=20)
+        assert made.duration == pytest.approx(0.06) and len(made) + told.merged_count == 12 > len(made)
+        assert min(frame.duration_ns for frame in made.frames) >= (20 if format == "gif" else 11) * 10**6
+        made, told = rewritten(animation, format="apng", speed=20, exact_delays=True)
+        assert made.duration == pytest.approx(1.2) and told.merged_count == 0
+        # No change concerns these.
+        made, told = rewritten(made, plays=2)
+        assert made.duration == pytest.approx(1.2) and told.copied_count == 12

@@ -563,6 +563,13 @@ class Animation(Rendered):
         :param pin: what ``max_bytes`` and ``preset`` must not change: ``"size"``, ``"fps"``, or both in a sequence. If
             the preset requires just that, :class:`BudgetError` is raised.
 
+        Browsers show a delay of 10 ms or less for 100 ms. Unless ``exact_delays`` is true, frames to which a change
+        would give a delay below 20 ms in a GIF, or below 11 ms in an APNG, are therefore dropped, and their time is
+        added to other frames: ``merged_count`` is their number. Delays that no change concerns are stored as they are.
+
+        Frames that are copied are not decoded, so damage to their pixels is copied, too, and neither found nor
+        reported, not even with ``damage="strict"``: use :meth:`check` to look for it.
+
         All other parameters are as for :class:`Writer`. If Ctrl-C, :meth:`cancel` or ``timeout`` ends the call, the
         file is discarded.
 
@@ -586,7 +593,8 @@ class Animation(Rendered):
     ) -> Written:
         """Write the same animation, frame for frame, in fewer bytes. If it cannot be made smaller, the file is copied.
 
-        Pictures do not change, unless ``lossy`` or ``max_bytes`` allows it.
+        Pictures do not change, unless ``lossy`` or ``max_bytes`` allows it. A damaged animation is copied with its
+        damage, and rejected with ``damage="strict"``; a still PNG is copied without a look at its pixels.
 
         :param destination: as for :meth:`convert`. The format does not change, so a path or file object with the
             extension of another format is rejected.

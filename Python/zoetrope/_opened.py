@@ -14,7 +14,8 @@ from ._arguments import _PIXELS_PER_PLAY, _seconds, _set_limits, _threads, _time
 from ._arrays import _addressof, _from_buffer, _Structs
 from ._calls import _interruptible, _Owned
 from ._errors import (
-    CancelledError, Damage, NotAnImageError, OutOfMemoryError, is_of_destination, make_damage, make_error, parameter_error,
+    CancelledError, Damage, NotAnImageError, OutOfMemoryError, is_of_destination, make_damage, make_error,
+    parameter_error,
 )
 from ._library import library as _lib
 from ._records import _DISPOSALS, _KINDS, FrameInfo, MetadataItem

@@ -52,7 +52,8 @@ class Writer:
     Unless ``colors`` or ``lossy`` allows colours to change, an APNG stores all pixels exactly, and a GIF stores a frame
     exactly if its changed pixels have at most 256 colours, none of them partly transparent; for other frames, see
     ``colors``, ``dithering`` and ``matte``. Delays are stored exactly in an APNG if they are fractions of two numbers
-    of at most 65,535, and are rounded to hundredths of a second in a GIF. Rounding errors do not add up.
+    of at most 65,535, and are rounded to hundredths of a second in a GIF. Rounding errors do not add up. Browsers show
+    a delay of 10 ms or less for 100 ms, in an APNG too; see ``exact_delays``.
 
     :ivar frame_count: the number of frames that have been appended.
     :ivar written: the description of the written file, or None until the writer is finished.
@@ -76,10 +77,10 @@ class Writer:
         :param effort: how much time to spend on making the file small: ``"fast"``, ``"balanced"`` or ``"small"``.
         :param keep_identical: whether to store a frame that equals the previous one, instead of adding its delay to
             that frame. No frames are merged then, as with ``exact_delays``.
-        :param exact_delays: whether to store delays below 20 ms in a GIF, although browsers do not show them as stored.
-            Otherwise frames with such delays are merged without changing the total duration, and a delay of exactly 0
-            counts as 100 ms, as in browsers. In an APNG, only the changes that ``convert`` makes merge frames: those
-            that would become shorter than 11 ms.
+        :param exact_delays: whether to store delays that browsers do not show as stored: they show a delay of 10 ms or
+            less for 100 ms. Otherwise frames of a GIF with delays below 20 ms are merged without changing the total
+            duration, and a delay of exactly 0 counts as 100 ms, as in browsers. A writer stores all delays of an APNG
+            as they are given, but ``convert`` merges frames that a change would make shorter than 11 ms.
         :param keep_hidden: whether to keep the colours of fully transparent pixels in an APNG. Otherwise they change to
             one colour.
         :param colors: a number from 2 to 256, for palettes of at most this many colours; None, to keep all colours of
@@ -277,7 +278,9 @@ def save(
         ``ImageSequence.Iterator(image)``, but not in a list, whose elements would all be the same image.
     :param durations: how long frames are shown, in seconds: one value for all frames, or one for each. Each value is a
         delay as for :meth:`Writer.append`, except that a pair means two durations.
-    :param fps: the number of frames per second, to be passed instead of ``durations``.
+    :param fps: the number of frames per second, to be passed instead of ``durations``. Browsers show a delay of 10 ms
+        or less for 100 ms. So with 100 or more frames per second, an APNG plays too slowly there. With more than 50, a
+        GIF loses frames, but keeps its duration, unless ``exact_delays`` or ``keep_identical`` is true.
     :param max_bytes: the maximum size of the file, such as ``"256K"``. ``max_bytes``, ``preset`` and ``pin`` are as for
         :meth:`Animation.convert`. With ``max_bytes`` or ``preset``, all frames are compressed in memory before the file
         is written.

@@ -43,8 +43,9 @@ class Plugin(PluginV3):
 
     For reading, the options of ``imopen`` (``limits``, ``damage``, ``delays``, ``deep`` ...) are those of
     :func:`zoetrope.open`. For writing, they are those of :class:`zoetrope.Writer` (``effort``, ``colors``, ``texts``
-    ...). ``exact_delays`` is true by default: every frame is stored with its duration, even below 20 ms. The options of
-    ``imread`` (``size``, ``fit``, ``filter``) are those of :meth:`zoetrope.Animation.frame`.
+    ...). ``exact_delays`` is true by default: every frame is stored with its duration, although browsers show a frame
+    of 10 ms or less for 100 ms. The options of ``imread`` (``size``, ``fit``, ``filter``) are those of
+    :meth:`zoetrope.Animation.frame`.
 
     The file at a path is written under a temporary name, and renamed when it is complete. Any other destination
     receives all bytes at the end.

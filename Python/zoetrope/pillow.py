@@ -19,8 +19,9 @@ After ``register(save=True)``, ``image.save(file, save_all=True, append_images=.
 Each image is shown exactly as it is, whatever was shown before it. The options are:
 
 - ``duration`` is the time in ms for which each frame is shown: one value for all frames, or a list. Fractions are kept
-  in an APNG, and rounded without drift in a GIF. Durations below 20 ms are stored too, although browsers show them
-  longer. Consecutive frames that are equal and last at least 20 ms each are merged into one.
+  in an APNG, and rounded without drift in a GIF. Short durations are stored too, although browsers show a frame of 10
+  ms or less for 100 ms; in a GIF, durations below 20 ms may be rounded to 10 ms. Consecutive frames that are equal and
+  last at least 20 ms each are merged into one.
 - ``loop`` is the loop count that Pillow would store: 0 plays forever; 3 plays a GIF four times and an APNG three times.
   So ``loop=image.info["loop"]`` is right if the format does not change. ``loop=None`` plays a GIF once. Without
   ``loop``, the file plays as often as the image that is saved, even if the format changes. If that image is not an

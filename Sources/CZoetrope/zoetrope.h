@@ -126,7 +126,7 @@ typedef struct zoetrope_animation zoetrope_animation;
 
 enum {
   ZOETROPE_DAMAGE_SALVAGE = 0,     /* keep intact frames, and the rows of damaged frames that can be decoded */
-  ZOETROPE_DAMAGE_STRICT = 1,      /* fail at the first damage that loses data */
+  ZOETROPE_DAMAGE_STRICT = 1,      /* fail at the first damage that is found and loses data */
   ZOETROPE_DAMAGE_PARTIAL_ROWS = 2 /* as ZOETROPE_DAMAGE_SALVAGE, and also keep a truncated last frame */
 };
 
@@ -579,9 +579,10 @@ typedef struct zoetrope_writer_options {
   /* 1: store a picture that equals the previous one, instead of adding its delay to that picture. No pictures are
      merged then, as if exact_delays were 1 */
   int32_t keep_identical;
-  /* 1: store delays below 20 ms in a GIF, although browsers do not show them as stored. 0: merge frames with such
-     delays without changing the total duration; a delay of 0 then counts as 100 ms, as in browsers. In an APNG, 0
-     merges only frames that edits of zoetrope_rewrite would make shorter than 11 ms */
+  /* Browsers show a delay of 10 ms or less for 100 ms. 1: store such delays all the same. 0: merge frames of a GIF
+     with delays below 20 ms without changing the total duration; a delay of 0 then counts as 100 ms, as in browsers.
+     In an APNG, 0 merges only frames that edits of zoetrope_rewrite would make shorter than 11 ms; a writer stores
+     all delays of an APNG as they are given */
   int32_t exact_delays;
   /* 1: keep the colours of fully transparent pixels in an APNG; 0: give them all the same colour, mostly black */
   int32_t keep_hidden;
@@ -612,7 +613,8 @@ typedef struct zoetrope_writer_options {
      (keep_frame_rate). If the preset requires just that, the call fails with ZOETROPE_OVER_BUDGET. */
   int32_t keep_size, keep_frame_rate;
   int32_t reserved2;     /* 0 */
-  /* The fields below do not apply to zoetrope_writer_create, and `preset` does not apply to zoetrope_optimize.
+  /* The fields below must be 0 for zoetrope_writer_create, and `preset` must be empty for zoetrope_optimize; otherwise
+     the call fails with ZOETROPE_PARAMETER.
 
      The maximum size of the file in bytes; 0: no limit. The library searches for the mildest change with which the
      file fits: it estimates sizes from samples, and encodes up to six whole files. It takes these measures, in this
@@ -667,7 +669,8 @@ typedef struct zoetrope_writer zoetrope_writer;
    Unless `colors` or `tolerance` of the options allows changes, an APNG stores all pixels exactly, and a GIF stores
    a picture exactly if its changed pixels have at most 256 colours, none of them partly transparent; for other
    pictures, see zoetrope_writer_options.colors. Delays are stored exactly in an APNG if they are fractions of two
-   numbers of at most 65,535, and are rounded to hundredths of a second in a GIF. Rounding errors do not add up.
+   numbers of at most 65,535, and are rounded to hundredths of a second in a GIF. Rounding errors do not add up. For
+   delays that browsers do not show as stored, see zoetrope_writer_options.exact_delays.
 
    Calls on the same writer run one at a time, except for zoetrope_writer_cancel. An error of zoetrope_writer_append
    or zoetrope_writer_finish ends the writer: all later calls of these two functions fail with the same error. A
@@ -772,6 +775,9 @@ typedef struct zoetrope_edit {
    keep_identical, frame_count, memory_bytes and strip of the options are ignored. New frames between copied frames
    are encoded on one thread.
 
+   Frames that are copied are not decoded, so damage to their pixels is copied, too, and neither found nor reported, not
+   even with ZOETROPE_DAMAGE_STRICT: decode all frames first, with zoetrope_read_frames, to look for it.
+
    This function counts as a call that decodes frames. If zoetrope_cancel or zoetrope_options.timeout_ns ends it,
    the file is discarded. */
 zoetrope_status zoetrope_rewrite(zoetrope_animation *animation, const zoetrope_edit *edits, size_t count,
@@ -783,7 +789,8 @@ zoetrope_status zoetrope_rewrite(zoetrope_animation *animation, const zoetrope_e
    format does not change: `format` of the options must be 0 or the animation's format. If it is 0, the path of the
    destination must not have the extension of another format; otherwise the call fails with ZOETROPE_PARAMETER. Of the
    other options, only effort, parallelism, memory_bytes, strip, tolerance and max_bytes are used. Pictures do not
-   change unless tolerance or max_bytes is set. */
+   change unless tolerance or max_bytes is set. A damaged animation is copied with its damage, and with
+   ZOETROPE_DAMAGE_STRICT the call fails; a still PNG is copied without a look at its pixels. */
 zoetrope_status zoetrope_optimize(zoetrope_animation *animation, const zoetrope_writer_options *options,
                                   const zoetrope_destination *destination, zoetrope_written *written,
                                   zoetrope_error *error);

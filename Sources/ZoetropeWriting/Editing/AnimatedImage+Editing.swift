@@ -31,10 +31,12 @@ extension AnimatedImage {
   ///
   /// Editing is lossless, except that ``AnimationEdit/resize(_:fit:filter:linearLight:)`` scales pixels, the colours of
   /// a GIF may have to be reduced, and ``EditOptions/colors``, ``EditOptions/tolerance`` and ``EditOptions/budget`` may
-  /// allow a loss. A compressed frame is copied if the canvas on which it is drawn is unchanged. Memory use is a few
-  /// canvases, however long the animation is, and the output as well with ``EditOptions/budget`` or, up to 64 MiB,
-  /// with ``EditOptions/tolerance`` and where a GIF is scaled down (see ``EditOptions/colors``). Nothing is written if
-  /// planning fails.
+  /// allow a loss. A compressed frame is copied if the canvas on which it is drawn is unchanged. It is not decoded, so
+  /// damage to its pixels is copied, too, and neither found nor reported, not even with ``DamagePolicy/strict``.
+  ///
+  /// Memory use is a few canvases, however long the animation is, and the output as well with ``EditOptions/budget``
+  /// or, up to 64 MiB, with ``EditOptions/tolerance`` and where a GIF is scaled down (see ``EditOptions/colors``).
+  /// Nothing is written if planning fails.
   ///
   /// - Parameters:
   ///   - edits: The edits, which are applied in order. Default: none.
