@@ -6,9 +6,10 @@
  * returns but unloads nothing, because the library has threads.
  *
  * Errors. Functions return ZOETROPE_OK or an error code. They describe a failure in *error unless error is
- * NULL. NULL pointers, sizes, strides, indices and options are checked, and invalid ones give
- * ZOETROPE_PARAMETER. Dangling pointers, buffers smaller than stated and freed handles cannot be detected.
- * After a failure, output handles are NULL, *found is 0, and pixels are unspecified.
+ * NULL, and leave *error unchanged on success. NULL pointers, sizes, strides, indices and options are
+ * checked, and invalid ones give ZOETROPE_PARAMETER. Dangling pointers, buffers smaller than stated and freed
+ * handles cannot be detected. After a failure, output handles are NULL, *found is 0, and pixels are
+ * unspecified.
  *
  * Threads. Any function may be called from any thread. Calls that decode frames of the same animation run one
  * at a time, which bounds their memory. A single call already uses all processors for large frames. To run

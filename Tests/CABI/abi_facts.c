@@ -23,6 +23,10 @@ void test_bad_arguments(const char *path) {
   for (const char *c = error.message; *c; c++) CHECK((unsigned char)*c >= ' ');
   CHECK(zoetrope_open_bytes("hello, no image", 15, NULL, &animation, &error) == ZOETROPE_NOT_AN_IMAGE);
   CHECK(error.byte_offset >= 0 && error.frame == -1 && error.system_error == 0);
+  /* A success leaves the error as it is. */
+  zoetrope_error before = error;
+  CHECK(zoetrope_open_file(path, NULL, &animation, &error) == ZOETROPE_OK && !memcmp(&before, &error, sizeof error));
+  zoetrope_close(animation);
   CHECK(zoetrope_open_bytes(NULL, 0, NULL, &animation, NULL) == ZOETROPE_TRUNCATED);
   CHECK(zoetrope_open_bytes(NULL, 5, NULL, &animation, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_open_bytes("x", SIZE_MAX, NULL, &animation, NULL) == ZOETROPE_PARAMETER);
