@@ -265,3 +265,8 @@ def test_a_budget_changes_no_other_parameter():
     for keeps in (False, True):
         picture = saved(hidden, "apng", fps=5, keep_hidden=keeps, max_bytes="9M").frame(0)
         assert picture[1, 1].tolist() == ([200, 0, 0, 0] if keeps else [0, 0, 0, 0])
+
+
+def test_a_preset_says_which_format_the_output_would_have(fixtures):
+    with pytest.raises(zoetrope.ParameterError, match="slack-emoji requires a GIF, but the output would be an APNG"):
+        converted((fixtures / "Demo" / "spinner.png").read_bytes(), preset="slack-emoji")

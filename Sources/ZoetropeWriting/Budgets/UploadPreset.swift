@@ -120,9 +120,12 @@ extension UploadPreset {
   package func apply(
     to edits: inout [AnimationEdit], _ options: inout EditOptions, of image: AnimatedImage
   ) throws(AnimatedImageError) -> Int {
-    guard formats.contains(options.format ?? image.format.outputFormat) else {
+    let format = options.format ?? image.format.outputFormat
+    guard formats.contains(format) else {
       throw AnimatedImageError(
-        .parameter, "\(name) requires \(formats[0].nameWithArticle)")
+        .parameter,
+        "\(name) requires \(formats[0].nameWithArticle), but the output would be "
+          + format.nameWithArticle)
     }
     let chosenPlays = edits.last { if case .playCount = $0.kind { true } else { false } }
     if let playCount {
