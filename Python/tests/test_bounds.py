@@ -13,12 +13,18 @@ import zoetrope  # noqa: E402
 import hostile  # noqa: E402
 
 
-def test_arrays_are_bounded(files):
+def test_arrays_are_bounded(files, monkeypatch):
     animation = zoetrope.open(files["dots"], limits="strict")
     for call in (lambda: animation.read(), lambda: animation[:], lambda: animation.sample(100),
                  lambda: animation.read([0] * 17)):
         with pytest.raises(zoetrope.LimitError, match="output_bytes"):
             call()
+    # Listing the indices of so many frames takes seconds.
+    with monkeypatch.context() as patch:
+        patch.setattr(zoetrope.Animation, "sample_indices", lambda *_: pytest.fail("indices are listed"))
+        for by in ("time", "index"):
+            with pytest.raises(zoetrope.LimitError, match="output_bytes"):
+                animation.sample(1 << 24, by)
     assert animation.read(size=(8, 8), indices=range(50)).shape == (50, 8, 8, 4)
     # Memory of the caller's is the caller's.
     loose = zoetrope.open(files["dots"], limits={"preset": "strict", "output_bytes": 1000})

@@ -70,6 +70,13 @@ def open(  # noqa: A001: zoetrope.open
         timeout=timeout)
 
 
+def _sample_count(n: SupportsIndex) -> int:
+    count = _integer(n, "n")
+    if not 0 < count <= 1 << 24:
+        raise parameter_error(f"n is {n}; it must be 1 to {1 << 24}")
+    return count
+
+
 class Animation(Rendered):
     """An opened animation, which is a sequence of composited frames. Create it with :func:`zoetrope.open`.
 
@@ -399,9 +406,7 @@ class Animation(Rendered):
 
     def sample_indices(self, n: SupportsIndex, by: Order = "time") -> List[int]:
         """Return the indices of the frames that :meth:`sample` would return. ``n`` is 1 to 16,777,216."""
-        count = _integer(n, "n")
-        if not 0 < count <= 1 << 24:
-            raise parameter_error(f"n is {n}; it must be 1 to {1 << 24}")
+        count = _sample_count(n)
         number = _choice(by, _SAMPLING, "by")
         indices = (ctypes.c_int64 * count)()
         found = ctypes.c_size_t()
@@ -440,6 +445,10 @@ class Animation(Rendered):
         order. It decodes all frames, and returns fewer than ``n`` if all others are duplicates. To use ``out`` with it,
         call :meth:`sample_indices` first, and :meth:`read` those frames.
         """
+        if out is None and by != "distinct":
+            # Choosing and listing millions of indices takes seconds, so check the limit first.
+            shape = self._rendering(size, fit, filter, format, linear_light, no_enlarging)[1]
+            self._allow(math.prod(shape) * _sample_count(n) * (2 if format == "RGBA16" else 1))
         return self.read(
             self.sample_indices(n, by), size=size, fit=fit, filter=filter, format=format, out=out,
             linear_light=linear_light, no_enlarging=no_enlarging, layout=layout)
