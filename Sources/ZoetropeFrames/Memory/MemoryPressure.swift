@@ -123,7 +123,8 @@ package struct PressureGauge: Sendable, Hashable {
 /// short.
 ///
 /// A watch reads pressure-stall information, and the counters and the usage of the process's control group. Where the
-/// system offers neither, a watch has no effect. The watch runs as a task on the cooperative pool.
+/// system offers neither, a watch has no effect. The watch runs as a task on the cooperative pool. A thread of its own
+/// starts this task.
 package final class PressureWatch: Sendable {
   /// The number of held bytes below which there is nothing worth releasing.
   package static let threshold = 1 << 20
@@ -141,6 +142,7 @@ package final class PressureWatch: Sendable {
   private let nextLook = Atomic<Int>(PressureWatch.threshold)
   private let clock: any Clock<Duration>
   private let read: @Sendable () -> MemoryReading
+  private let startOnThread: @Sendable (@escaping @Sendable () -> Void) -> Bool
   private let logger = Logger(label: "zoetrope.memory")
 
   /// Creates a watch that reads system memory once per second. The stall percentages that it reads are averages over
@@ -149,14 +151,19 @@ package final class PressureWatch: Sendable {
     self.init(isEnabled: isEnabled, clock: ContinuousClock()) { Self.machine.read() }
   }
 
+  /// - Parameter startOnThread: Runs a closure on a new thread. Returns false if the system cannot create one.
   package init(
     isEnabled: Bool = true, interval: Duration = .seconds(1), clock: any Clock<Duration>,
-    reading read: @escaping @Sendable () -> MemoryReading
+    reading read: @escaping @Sendable () -> MemoryReading,
+    startOnThread: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = {
+      startThread(running: $0)
+    }
   ) {
     enabled = Atomic(isEnabled)
     self.interval = interval
     self.clock = clock
     self.read = read
+    self.startOnThread = startOnThread
   }
 
   private static let machine = MachineMemory()
@@ -174,27 +181,36 @@ package final class PressureWatch: Sendable {
   package var isRunning: Bool { running.load(ordering: .acquiring) }
 
   /// Starts the monitoring task, unless it is running or there is nothing to do. If the task is running, a call costs
-  /// two atomic loads.
+  /// two atomic loads. If the system cannot create a thread, nothing is monitored until a later call succeeds.
   package func start(for budget: MemoryBudget) {
     guard isEnabled, !isRunning, isNeeded(for: budget),
       running.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing)
         .exchanged
     else { return }
-    Task.detached(priority: .utility) {
-      self.findings.withLock { $0 = Findings() }
-      // The task retains the budget until there is nothing left to monitor. Unless the budget is reduced, this is at
-      // most one interval longer than the owners of the budget retain it.
-      while self.isEnabled, self.isNeeded(for: budget) {
-        self.poll(budget)
-        self.planLook(for: budget)
-        do { try await self.clock.sleep(for: self.pause(for: budget)) } catch { break }
-      }
-      if !self.isEnabled { budget.forgetFindings() }
-      self.running.store(false, ordering: .releasing)
-      // Bytes may have been stored after the last reading, while this task still counted as running. The task is
-      // started again for these bytes.
-      self.start(for: budget)
+    // The callers include synchronous functions, which must not wait for memory. Starting a task may do so: if the
+    // cooperative pool needs a thread, libdispatch retries once a second until the system can create that thread. A
+    // thread of its own starts the task, so that only this thread waits.
+    let hasStarted = startOnThread { [self] in
+      Task.detached(priority: .utility) { await self.monitor(budget) }
     }
+    if !hasStarted { running.store(false, ordering: .releasing) }
+  }
+
+  /// Takes readings until there is nothing left to monitor.
+  private func monitor(_ budget: MemoryBudget) async {
+    findings.withLock { $0 = Findings() }
+    // The task retains the budget until there is nothing left to monitor. Unless the budget is reduced, this is at most
+    // one interval longer than the owners of the budget retain it.
+    while isEnabled, isNeeded(for: budget) {
+      poll(budget)
+      planLook(for: budget)
+      do { try await clock.sleep(for: pause(for: budget)) } catch { break }
+    }
+    if !isEnabled { budget.forgetFindings() }
+    running.store(false, ordering: .releasing)
+    // Bytes may have been stored after the last reading, while this task still counted as running. The task is started
+    // again for these bytes.
+    start(for: budget)
   }
 
   /// Takes one reading, sets the pressure and the ceiling of the budget, and returns the current level.

@@ -3,6 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
+@testable import ZoetropeCore
 @testable import ZoetropeFrames
 
 @Suite(.timeLimit(.minutes(10))) struct PressureGaugeTests {
@@ -73,6 +74,26 @@ import ZoetropeTestSupport
     clock.advance(by: .seconds(1))
     await eventually { !budget.isWatching }
     for index in 0..<16 { cache.storeIfPossible(bitmap, for: makeAnimation(2)[index]) }
+    #expect(budget.isWatching)
+    await clock.sleepers(count: 1)
+    budget.watchesPressure = false
+    clock.advance(by: .seconds(1))
+    await eventually { !budget.isWatching }
+  }
+
+  @Test func `a watch that gets no thread starts with a later store`() async {
+    let bitmap = makeBitmap(256, 256)
+    let clock = ManualClock()
+    let threads = Tally()
+    let watch = PressureWatch(clock: clock, reading: { MemoryReading() }) { body in
+      threads.count > 0 && startThread(running: body)
+    }
+    let budget = MemoryBudget(byteLimit: 16 * bitmap.byteCount, watch: watch)
+    let cache = MemoryFrameCache(budget: budget)
+    for index in 0..<8 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
+    #expect(!budget.isWatching)
+    threads.add()
+    cache.storeIfPossible(bitmap, for: makeAnimation(1)[8])
     #expect(budget.isWatching)
     await clock.sleepers(count: 1)
     budget.watchesPressure = false
