@@ -64,8 +64,7 @@ public func openBytes(
     var copy: [UInt8] = []
     if byteCount > 0 {
       let start = try unsafe required(bytes, "bytes")
-      try PixelMemory.require(byteCount)
-      copy.reserveCapacity(byteCount)
+      try copy.makeRoom(adding: byteCount)
       while copy.count < byteCount {
         if call.isCancelled { throw call.reason }
         let piece = min(byteCount - copy.count, pieceSize)

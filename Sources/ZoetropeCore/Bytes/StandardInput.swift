@@ -40,8 +40,7 @@ package enum StandardInput {
       }
       if count == 0 { return bytes }
       let hadSignature = bytes.count >= signatureSize
-      // An array that grows allocates twice its capacity before it frees the old storage.
-      if bytes.count + count > bytes.capacity { try PixelMemory.require(2 * bytes.capacity) }
+      try bytes.makeRoom(adding: count)
       bytes.append(contentsOf: block[..<count])
       if !hadSignature, bytes.count >= signatureSize {
         // The condition above ensures that there are enough bytes.

@@ -71,6 +71,8 @@ package enum PixelMemory {
       return newest ?? free ?? (canvas == 0 ? other : nil)
     }
 
+    var waitingByteCount: Int { waiting.reduce(0) { $0 + $1.byteCount } }
+
     mutating func count(_ change: Int, _ byteCount: Int) {
       let count = counts[byteCount, default: 0] + change
       counts[byteCount] = count == 0 ? nil : count
@@ -121,18 +123,60 @@ package enum PixelMemory {
     state.withLock { $0.counts[byteCount, default: 0] }
   }
 
+  /// The number of bytes that stay free when the system is asked for memory. Memory is refused while they can still be
+  /// allocated, because the process is aborted if even a small allocation fails, such as that of an error.
+  private static let reserve = 1 << 20
+  private static let pageSize = sysconf(Int32(_SC_PAGESIZE))
+
+  /// Held while memory is requested. Otherwise, another thread could take the memory that was found to be free for an
+  /// array before the array is allocated.
+  private static let requests = Mutex(())
+
   /// Throws `outOfMemory` if the system would refuse to allocate `byteCount` bytes now.
   ///
   /// Call this method before an array grows, because the process is aborted if an array cannot grow. Only sizes of at
-  /// least 1 MiB are checked, and memory may still run out after the check.
+  /// least 1 MiB are checked, and another thread may take the memory after the check. With ``allocating(_:_:)``, no
+  /// thread of this library can.
   package static func require(_ byteCount: Int) throws(AnimatedImageError) {
-    guard byteCount >= 1 << 20 else { return }
-    let block = unsafe mmap(
-      nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-    guard let block = unsafe block, UInt(bitPattern: block) != UInt.max else {
-      throw .noMemory(byteCount)
+    if byteCount >= 1 << 20 { try allocating(byteCount) {} }
+  }
+
+  /// Calls `body`, which allocates an array of `byteCount` bytes, or throws `outOfMemory` if the system would refuse
+  /// that many bytes now.
+  ///
+  /// All other requests for large blocks and arrays wait until `body` has returned, so it should do nothing else. Sizes
+  /// below 64 KiB are not checked.
+  package static func allocating(
+    _ byteCount: Int, _ body: () -> Void
+  ) throws(AnimatedImageError) {
+    guard byteCount >= 1 << 16 else { return body() }
+    try requests.withLock { (_) throws(AnimatedImageError) in
+      guard let address = map(byteCount) else { throw AnimatedImageError.noMemory(byteCount) }
+      unsafe munmap(UnsafeMutableRawPointer(bitPattern: address), byteCount)
+      body()
     }
-    unsafe munmap(block, byteCount)
+  }
+
+  /// Maps a block of `byteCount` bytes, all of which are zero, and returns its address. Returns nil if the system
+  /// refuses. The caller holds ``requests``.
+  private static func map(_ byteCount: Int) -> UInt? {
+    guard byteCount <= Int.max - 2 * reserve else { return nil }
+    let kept = (byteCount + pageSize - 1) / pageSize * pageSize
+    func attempt() -> UInt? {
+      let block = unsafe mmap(
+        nil, kept + reserve, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+      guard let block = unsafe block, UInt(bitPattern: block) != UInt.max else { return nil }
+      return UInt(bitPattern: block)
+    }
+    var address = attempt()
+    // The waiting blocks only save time, so they must not be the reason for a refusal.
+    if address == nil, state.withLock({ $0.waitingByteCount >= byteCount }) {
+      freeWaiting()
+      address = attempt()
+    }
+    guard let address else { return nil }
+    unsafe munmap(UnsafeMutableRawPointer(bitPattern: address + UInt(kept)), reserve)
+    return address
   }
 
   /// Returns a block of `byteCount` bytes, the stamp of the picture in the block, and in `isZeroed` whether all bytes
@@ -151,9 +195,9 @@ package enum PixelMemory {
     if let taken, let block = unsafe UnsafeMutableRawPointer(bitPattern: taken.address) {
       return unsafe (block, false, taken.stamp)
     }
-    let block = unsafe mmap(
-      nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-    guard let block = unsafe block, UInt(bitPattern: block) != UInt.max else { return nil }
+    guard let address = requests.withLock({ _ in map(byteCount) }),
+      let block = unsafe UnsafeMutableRawPointer(bitPattern: address)
+    else { return nil }
     state.withLock { $0.count(1, byteCount) }
     return unsafe (block, true, PictureStamp())
   }
@@ -226,6 +270,15 @@ package enum PixelMemory {
 }
 
 extension [UInt8] {
+  /// Creates an array of `byteCount` zeros.
+  ///
+  /// - Throws: `outOfMemory` if allocation fails.
+  package init(asking byteCount: Int) throws(AnimatedImageError) {
+    var zeros: [UInt8] = []
+    try PixelMemory.allocating(byteCount) { zeros = [UInt8](repeating: 0, count: byteCount) }
+    self = zeros
+  }
+
   /// If the array has fewer than `count` bytes, replaces it with an array of `byteCount` zeros. The old contents are
   /// then lost.
   ///
@@ -234,8 +287,16 @@ extension [UInt8] {
     guard self.count < count else { return }
     // Free the old array first: the memory budget does not cover both arrays at the same time.
     self = []
-    try PixelMemory.require(byteCount)
-    self = [UInt8](repeating: 0, count: byteCount)
+    self = try [UInt8](asking: byteCount)
+  }
+
+  /// Makes room for `count` more bytes. Like appending, this at least doubles the capacity if it has to change.
+  ///
+  /// - Throws: `outOfMemory` if allocation fails.
+  package mutating func makeRoom(adding count: Int) throws(AnimatedImageError) {
+    guard count > capacity - self.count else { return }
+    let room = Swift.max(self.count + count, 2 * capacity)
+    try PixelMemory.allocating(room) { reserveCapacity(room) }
   }
 }
 
