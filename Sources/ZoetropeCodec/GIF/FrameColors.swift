@@ -28,14 +28,14 @@ package struct FrameColors {
   /// Returns the colours of the changed pixels, or nil if there are more than 256 of these colours or a pixel is partly
   /// transparent.
   ///
-  /// - Throws: `cancelled` once `isCancelled` returns true.
+  /// - Throws: `outOfMemory`; `cancelled` once `isCancelled` returns true.
   package mutating func required(
     by work: FrameWork, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [UInt32]? {
     do throws(AnimatedImageError) {
       try collect(work, isCancelled: isCancelled)
     } catch {
-      if error.code == .cancelled { throw error }
+      guard error.code == .unwritable else { throw error }
       return nil
     }
     return words.indices.filter { isRequired[$0] }.map { words[$0] }
@@ -45,7 +45,7 @@ package struct FrameColors {
   ///
   /// - Parameter isCancelled: A function that is polled a few times per million pixels.
   /// - Throws: `unwritable` if the changed pixels have more than 256 colours, or if a pixel of the picture is partly
-  ///   transparent; `cancelled` once `isCancelled` returns true.
+  ///   transparent; `outOfMemory`; `cancelled` once `isCancelled` returns true.
   mutating func collect(
     _ work: FrameWork, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) {
@@ -111,7 +111,10 @@ package struct FrameColors {
     words.removeAll(keepingCapacity: true)
     (needsTransparency, isIncomplete) = (false, false)
     if ids.count > area { ids.removeLast(ids.count - area) }
-    ids.reserveCapacity(area)
+    if ids.capacity < area {
+      ids = []
+      try PixelMemory.allocating(2 * area) { ids.reserveCapacity(area) }
+    }
     while ids.count < area {
       try GIFFrameSearch.check(isCancelled)
       ids.append(contentsOf: repeatElement(0, count: min(PixelRect.pollArea, area - ids.count)))

@@ -232,7 +232,7 @@ package final class GIFFrameEncoder {
     let lines = lines
     let source = lines.bytes
     let line = size.width + 1
-    var indices = [UInt8](repeating: 0, count: size.area)
+    var indices = try [UInt8](asking: size.area)
     var target = indices.mutableSpan
     for y in 0..<size.height {
       try PixelRect(size).poll(row: y, isCancelled)

@@ -45,7 +45,7 @@ package final class GIFFrameSearch {
   /// Returns the encoded frame. Its graphic control is provisional: only the transparent index is set.
   ///
   /// - Precondition: No pixel in the rectangle is transparent in the picture but opaque in the base.
-  /// - Throws: `unwritable` if the frame needs more than 256 colours; `cancelled`.
+  /// - Throws: `unwritable` if the frame needs more than 256 colours; `outOfMemory`; `cancelled`.
   package func code(
     _ work: FrameWork, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [UInt8] {
@@ -54,9 +54,11 @@ package final class GIFFrameSearch {
     isCleared = work.isCleared
     var best: [UInt8]?
     if let source = work.source {
-      best =
-        GIFFrameEncoder.control(
-          delay: 0, disposal: .keep, transparentIndex: source.transparentIndex) + source.bytes
+      var bytes = GIFFrameEncoder.control(
+        delay: 0, disposal: .keep, transparentIndex: source.transparentIndex)
+      try bytes.makeRoom(adding: source.bytes.count)
+      bytes += source.bytes
+      best = bytes
     }
     let tables = tables()
     if work.rect.size.area > 2 * Self.sampleArea {
@@ -379,9 +381,11 @@ package final class GIFFrameSearch {
     (self.drawn, self.kept) = ([], [])
     defer { (self.drawn, self.kept) = (drawn, kept) }
     if drawn.count != ids.count || kept.count != ids.count {
-      drawn = [UInt8](repeating: 0, count: ids.count)
+      // Free both arrays first, so that the old ones and the new ones do not take up memory at the same time.
+      (drawn, kept) = ([], [])
+      drawn = try [UInt8](asking: ids.count)
       try Self.check(isCancelled)
-      kept = [UInt8](repeating: 0, count: ids.count)
+      kept = try [UInt8](asking: ids.count)
     }
     let none = UInt16(table.indices.count)
     let canStay = table.transparent != nil

@@ -31,7 +31,7 @@ package final class LZWCompressor {
   ///
   /// - Precondition: Every index is below `1 << minimumCodeSize`.
   /// - Parameter isCancelled: A function that is polled after about every million pixels.
-  /// - Throws: `cancelled` once `isCancelled` returns true.
+  /// - Throws: `outOfMemory`; `cancelled` once `isCancelled` returns true.
   package func append(
     _ indices: borrowing RawSpan, minimumCodeSize: Int, to target: inout [UInt8],
     isCancelled: () -> Bool = { false }
@@ -52,8 +52,8 @@ package final class LZWCompressor {
         throw AnimatedImageError(.cancelled, "stopped while compressing a frame", format: .gif)
       }
       let end = min(count, start + Self.stretch)
-      unsafe indices.withUnsafeBytes { bytes in
-        unsafe compress(
+      try unsafe indices.withUnsafeBytes { (bytes) throws(AnimatedImageError) in
+        try unsafe compress(
           bytes, start..<end, clear: clear, &code, &width, &next, &writer, into: &target)
       }
       start = end
@@ -62,7 +62,7 @@ package final class LZWCompressor {
     // A decoder adds an entry for the last phrase as for any other, which may widen the end code.
     if next == 1 << width, width < 12 { width += 1 }
     writer.put(clear + 1, width)
-    writer.finish(into: &target)
+    try writer.finish(into: &target)
     target.append(0)
   }
 
@@ -72,7 +72,7 @@ package final class LZWCompressor {
   private func compress(
     _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, clear: Int, _ code: inout Int,
     _ width: inout Int, _ next: inout Int, _ writer: inout LZWCodeWriter, into target: inout [UInt8]
-  ) {
+  ) throws(AnimatedImageError) {
     let slots = unsafe table.baseAddress.assumingMemoryBound(to: UInt32.self)
     let mask = 1 &<< Self.slotBits &- 1
     var phrase = code
@@ -102,7 +102,7 @@ package final class LZWCompressor {
         width = clear.trailingZeroBitCount &+ 1
       }
       phrase = Int(index)
-      if writer.isFull { writer.drain(into: &target) }
+      if writer.isFull { try writer.drain(into: &target) }
     }
     code = phrase
   }
@@ -155,16 +155,20 @@ struct LZWCodeWriter {
   }
 
   /// Moves the complete sub-blocks to `target`, and the remaining bytes to the front of the chunk.
+  ///
+  /// - Throws: `outOfMemory` if `target` cannot grow.
   @inline(never)
-  mutating func drain(into target: inout [UInt8]) {
+  mutating func drain(into target: inout [UInt8]) throws(AnimatedImageError) {
     let whole = position / 255 * 255
-    append(whole, to: &target)
+    try append(whole, to: &target)
     unsafe memmove(base, base + whole, position - whole)
     position -= whole
   }
 
   /// Moves all pending bits and bytes to `target`, padding the last byte with zero bits.
-  mutating func finish(into target: inout [UInt8]) {
+  ///
+  /// - Throws: `outOfMemory` if `target` cannot grow.
+  mutating func finish(into target: inout [UInt8]) throws(AnimatedImageError) {
     while bitCount > 0 {
       unsafe base.storeBytes(
         of: UInt8(truncatingIfNeeded: bits), toByteOffset: position, as: UInt8.self)
@@ -172,10 +176,11 @@ struct LZWCodeWriter {
       bitCount -= 8
       position += 1
     }
-    append(position, to: &target)
+    try append(position, to: &target)
   }
 
-  private func append(_ count: Int, to target: inout [UInt8]) {
+  private func append(_ count: Int, to target: inout [UInt8]) throws(AnimatedImageError) {
+    try target.makeRoom(adding: count + (count + 254) / 255)
     for start in stride(from: 0, to: count, by: 255) {
       let size = min(255, count - start)
       target.append(UInt8(size))

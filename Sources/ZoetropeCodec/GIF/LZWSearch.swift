@@ -69,7 +69,7 @@ package final class LZWSearch {
   /// - Precondition: Every index is below `1 << minimumCodeSize`.
   /// - Returns: Whether the table became full, and whether the data is too long, in which case `target` is incomplete.
   ///   If the table was not full when the limit was passed, keeping a full table would change nothing.
-  /// - Throws: `cancelled` once `isCancelled` returns true.
+  /// - Throws: `outOfMemory`; `cancelled` once `isCancelled` returns true.
   package func append(
     _ indices: borrowing RawSpan, or others: borrowing RawSpan, minimumCodeSize: Int, _ rule: Rule,
     limit: Int, to target: inout [UInt8], isCancelled: () -> Bool = { false }
@@ -88,17 +88,17 @@ package final class LZWSearch {
       try GIFFrameSearch.check(isCancelled)
       if target.count + state.writer.pendingByteCount > end { return (state.wasFull, true) }
       let stop = min(count, state.place + Self.stretch)
-      unsafe indices.withUnsafeBytes { first in
-        unsafe others.withUnsafeBytes { second in
+      try unsafe indices.withUnsafeBytes { (first) throws(AnimatedImageError) in
+        try unsafe others.withUnsafeBytes { (second) throws(AnimatedImageError) in
           let pixels = unsafe Pixels(first: first, second: second)
           while state.place < stop {
             unsafe step(pixels, rule, &state)
-            if state.writer.isFull { state.writer.drain(into: &target) }
+            if state.writer.isFull { try state.writer.drain(into: &target) }
           }
         }
       }
     }
-    state.end(into: &target)
+    try state.end(into: &target)
     return (state.wasFull, false)
   }
 
@@ -155,11 +155,11 @@ package final class LZWSearch {
       return false
     }
 
-    mutating func end(into target: inout [UInt8]) {
+    mutating func end(into target: inout [UInt8]) throws(AnimatedImageError) {
       // A decoder adds an entry for the last phrase as for any other, which may widen the end code.
       if next == 1 << width, width < 12 { width += 1 }
       writer.put(clearCode + 1, width)
-      writer.finish(into: &target)
+      try writer.finish(into: &target)
       target.append(0)
     }
   }
