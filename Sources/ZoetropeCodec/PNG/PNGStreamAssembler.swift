@@ -64,8 +64,10 @@ struct PNGStreamAssembler {
     } else {
       if count == 0 {
         // Memory is allocated once for the whole frame, because all data together is shorter than the frame's range.
-        if joined.capacity < bytes.byteCount { try PixelMemory.require(bytes.byteCount) }
-        joined.reserveCapacity(bytes.byteCount)
+        if joined.capacity < bytes.byteCount {
+          joined = []
+          try PixelMemory.allocating(bytes.byteCount) { joined.reserveCapacity(bytes.byteCount) }
+        }
       }
       joined.append(copying: bytes.extracting(range))
     }

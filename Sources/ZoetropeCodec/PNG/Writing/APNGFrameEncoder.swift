@@ -75,9 +75,8 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
       try fill(work, blend, rows: [0..<size.height], isCancelled)
       let count = try scanlines.pack(size, form, isCancelled: isCancelled)
       if let best, best.bytes.count <= count { continue }
-      try PixelMemory.require(count)
       var bytes: [UInt8] = []
-      bytes.reserveCapacity(count)
+      try bytes.makeRoom(adding: count)
       let packed = scanlines.packed
       bytes.append(copying: packed.bytes.extracting(0..<count))
       best = CodedFrame(bytes: bytes, blend: blend)
