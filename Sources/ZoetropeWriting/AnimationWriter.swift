@@ -205,6 +205,7 @@ public final class AnimationWriter: Sendable {
     request.omitsEmptyControls = options.frameCount == 1
     var reducer: ColorReducer?
     if let reduction = options.reduction, survey?.fits(reduction) != true {
+      if survey?.histogram != nil { try PixelMemory.require(ColorReducer.paletteByteCount) }
       var first = ColorReducer(reduction, survey: survey, isCancelled: queue.hasEnded)
       request.colorTable = try first.table(for: bitmap)
       request.survey = nil

@@ -34,8 +34,17 @@ package struct ColorHistogram: Sendable {
   /// The weight at which a bin counts no more pixels, so that weighted sums of four-bit values stay below 2³².
   private static let weightLimit: UInt32 = 1 << 28
 
-  package init() {
-    bins = [Bin](repeating: Bin(), count: 1 << 16)
+  /// Creates an empty histogram.
+  ///
+  /// - Throws: `outOfMemory` if allocation fails.
+  package init() throws(AnimatedImageError) {
+    // There is room for the bins of translucent colours too, because ``add(_:weight:)`` cannot fail. Until these bins
+    // are added, the system provides no memory for them.
+    var bins: [Bin] = []
+    let count = 2 << 16
+    try PixelMemory.allocating(count * MemoryLayout<Bin>.stride) { bins.reserveCapacity(count) }
+    bins.append(contentsOf: repeatElement(Bin(), count: 1 << 16))
+    self.bins = bins
   }
 
   package var isEmpty: Bool { total == 0 }
@@ -48,7 +57,9 @@ package struct ColorHistogram: Sendable {
       let index = Int(red >> 3 | (green >> 2) << 5 | (blue >> 3) << 11)
       add(word, weight, to: index, rest: word & Self.opaqueRest)
     } else {
-      if bins.count == 1 << 16 { bins += [Bin](repeating: Bin(), count: 1 << 16) }
+      if bins.count == 1 << 16 {
+        bins.append(contentsOf: repeatElement(Bin(), count: 1 << 16))
+      }
       let index = Int(red >> 4 | green & 0xf0 | (blue & 0xf0) << 4 | word >> 16 & 0xf000)
       add(word, weight, to: 1 << 16 | index, rest: word & Self.translucentRest)
     }

@@ -33,7 +33,10 @@ package struct ColorReducer: Sendable {
   /// The number of pictures whose colours were reduced.
   package private(set) var reducedCount = 0
 
-  /// Creates a reducer.
+  /// An upper bound for the number of bytes that finding a palette takes, in addition to the histogram of the colours.
+  package static let paletteByteCount = 8 << 20
+
+  /// Creates a reducer. If there is a survey, the caller should first check that there is memory for a palette.
   ///
   /// - Parameters:
   ///   - survey: The colours of all pictures, or nil if they are not known.
@@ -228,7 +231,7 @@ package struct ColorReducer: Sendable {
     // If there are few colours, use exactly those.
     let few = try Self.distinctColors(picture, from: nil, in: area, isCancelled).colors
     if !few.isEmpty, few.count < reduction.limit { return mapper(few) }
-    var histogram = ColorHistogram()
+    var histogram = try ColorHistogram()
     let (below, hasBase) = (before ?? picture, before != nil)
     for y in area.y..<area.maxY {
       try checkCancellation()
@@ -240,6 +243,7 @@ package struct ColorReducer: Sendable {
         histogram.add(word, weight: isNew ? 4 : 1)
       }
     }
+    try PixelMemory.require(Self.paletteByteCount)
     return mapper(histogram)
   }
 

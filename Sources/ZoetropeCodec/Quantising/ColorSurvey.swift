@@ -19,13 +19,13 @@ public struct ColorSurvey: Sendable {
   /// Whether every sample fits in 8 bits.
   private(set) var fits8Bits = true
   /// A bit for each 24-bit colour, which is set if an opaque pixel has that colour. Of 16-bit samples, only the high
-  /// bytes count.
-  private var used: [UInt64]
+  /// bytes count. The array is empty until the first picture is added.
+  private var used: [UInt64] = []
   /// A hash table: `1 << 32 | color`, or 0 for a free slot.
   private var slots: [UInt64]
   /// How colours are reduced if the format cannot store all of them, or nil if they are never reduced.
   private let reduction: ColorReduction?
-  /// The frequencies of all colours, or nil if no palette has to be found for them.
+  /// The frequencies of all colours, or nil if no palette has to be found for them, or if there are no pictures yet.
   package private(set) var histogram: ColorHistogram?
 
   /// Whether an unused colour may be needed to mark transparent pixels. It is never needed for a GIF.
@@ -45,8 +45,6 @@ public struct ColorSurvey: Sendable {
   package init(keepsHiddenColors: Bool = false, reduction: ColorReduction?) {
     self.keepsHiddenColors = keepsHiddenColors
     self.reduction = reduction?.colors == .exact ? nil : reduction
-    histogram = self.reduction == nil ? nil : ColorHistogram()
-    used = [UInt64](repeating: 0, count: 1 << 18)
     slots = [UInt64](repeating: 0, count: 1 << Int(Self.slotBits))
   }
 
@@ -74,6 +72,7 @@ public struct ColorSurvey: Sendable {
     _ bitmap: Bitmap, changed: PixelRect?, isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
     if isSettled { return }
+    try allocate()
     let all = PixelRect(bitmap.size)
     let area = changed.map { $0.intersection(all) } ?? all
     if let reduction {
@@ -97,6 +96,15 @@ public struct ColorSurvey: Sendable {
         add(bitmap, row: y, area.x..<area.maxX)
       }
     }
+  }
+
+  /// Allocates the large tables, unless the survey has them.
+  private mutating func allocate() throws(AnimatedImageError) {
+    let count = 1 << 18
+    if used.isEmpty {
+      try PixelMemory.allocating(8 * count) { used = [UInt64](repeating: 0, count: count) }
+    }
+    if reduction != nil, histogram == nil { histogram = try ColorHistogram() }
   }
 
   private mutating func add(_ bitmap: Bitmap, row y: Int, _ columns: Range<Int>) {
@@ -180,6 +188,7 @@ public struct ColorSurvey: Sendable {
   /// The lowest colour that no opaque pixel has, as a word without alpha, or nil if opaque pixels have every colour.
   /// The bytes of the word are 8-bit samples; multiplied by 257, they are 16-bit samples.
   var unusedColor: UInt32? {
+    if used.isEmpty { return 0 }
     guard let place = used.firstIndex(where: { $0 != .max }) else { return nil }
     return UInt32(place << 6 | (~used[place]).trailingZeroBitCount)
   }
@@ -188,7 +197,7 @@ public struct ColorSurvey: Sendable {
   var unusedGrey: Int? {
     (0..<256).first { level in
       let color = level * 0x01_0101
-      return used[color >> 6] >> UInt64(color & 63) & 1 == 0
+      return used.isEmpty || used[color >> 6] >> UInt64(color & 63) & 1 == 0
     }
   }
 }
