@@ -188,7 +188,7 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
       PixelRect(x: 0, y: 0, width: width, height: height - 1),
       as: .rgb, into: lines)
     for number in 1...4 {
-      RowFilter(form: form, width: width)
+      try RowFilter(form: form, width: width)
         .filter(lines, rows: 0..<height, into: filtered, fixed: number)
       for y in 0..<height { #expect(filtered.bytes[y * line] == UInt8(number)) }
     }

@@ -71,17 +71,20 @@ package final class PNGFormEncoder {
     precondition(PixelRect(bitmap.size).contains(rect) && !rect.isEmpty)
     if header.isInterlaced {
       var rows: [UInt8] = []
+      // Each of the seven passes has a filter byte and up to seven unused bits in each of its rows.
+      try rows.makeRoom(
+        adding: form.rowBytes(width: rect.width) * rect.height + 14 * rect.height)
       for pass in Adam7.passes {
         rows += try self.rows(
           bitmap, rect, columns: pass.column, pass.columnStep, rows: pass.row, pass.rowStep,
           isCancelled)
       }
       // The rows are not filtered, because filters gain little if neighbouring pixels are far apart in the picture.
-      let bytes = ZlibCompressor(level: 8)?.compress(rows) ?? []
-      if bytes.isEmpty {
+      guard let compressor = ZlibCompressor(level: 8) else {
         throw AnimatedImageError(.outOfMemory, "not enough memory to compress a picture")
       }
-      return bytes
+      try PixelMemory.require(compressor.bound(rows.count))
+      return compressor.compress(rows)
     }
     let lines = try scanlines.reserve((form.rowBytes(width: rect.width) + 1) * rect.height)
     if !isDirect {
@@ -95,7 +98,7 @@ package final class PNGFormEncoder {
     let count = try scanlines.pack(rect.size, form, isCancelled: isCancelled)
     let packed = scanlines.packed
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(count)
+    try bytes.makeRoom(adding: count)
     bytes.append(copying: packed.bytes.extracting(first: count))
     return bytes
   }
@@ -162,6 +165,9 @@ package final class PNGFormEncoder {
     let depth = form.bitDepth
     let channels = form.colorType.channels
     var bytes: [UInt8] = []
+    let columnCount = (rect.width - column + columnStep - 1) / columnStep
+    let rowCount = max(rect.height - row + rowStep - 1, 0) / rowStep
+    try bytes.makeRoom(adding: (form.rowBytes(width: columnCount) + 1) * rowCount)
     for y in stride(from: row, to: rect.height, by: rowStep) {
       if isCancelled() {
         throw AnimatedImageError(.cancelled, "stopped while compressing a frame", format: .png)

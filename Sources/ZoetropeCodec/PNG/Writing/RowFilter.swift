@@ -18,12 +18,15 @@ struct RowFilter {
   /// The row as filtered by Sub, Up, Average and Paeth.
   private let candidates: PixelStorage
 
-  init(form: PNGForm, width: Int) {
+  /// Creates a filter for rows of `width` pixels.
+  ///
+  /// - Throws: `outOfMemory` if allocation fails.
+  init(form: PNGForm, width: Int) throws(AnimatedImageError) {
     bytesPerPixel = form.bytesPerPixel
     rowBytes = form.rowBytes(width: width)
     stride = Self.padding + (rowBytes + 31) & ~15
-    rows = PixelStorage(byteCount: 2 * stride)
-    candidates = PixelStorage(byteCount: 4 * stride)
+    rows = try PixelStorage(asking: 2 * stride)
+    candidates = try PixelStorage(asking: 4 * stride)
   }
 
   /// Filters the rows `range` of `source` and writes them to `target`, which may be the same buffer as `source`. Both

@@ -85,7 +85,7 @@ final class ScanlineCompressor {
       bytesPerPixel: form.bytesPerPixel, line: line, isFiltered: false)
     let filtered = ScanlineDeflater.Form(
       bytesPerPixel: form.bytesPerPixel, line: line, isFiltered: true)
-    let filter = form.canFilter ? RowFilter(form: form, width: size.width) : nil
+    let filter = try form.canFilter ? RowFilter(form: form, width: size.width) : nil
     if filter != nil { try Self.reserve(&self.filtered, total) }
     let light = try compressors.compressor(level: 1)
     var (sampled, unfiltered, byFilter, byBoth) = (0, 0, 0, 0)
@@ -145,7 +145,7 @@ final class ScanlineCompressor {
   private func prepare(
     _ size: PixelSize, _ form: PNGForm, line: Int
   ) throws(AnimatedImageError) -> Int {
-    let filter = form.canFilter ? RowFilter(form: form, width: size.width) : nil
+    let filter = try form.canFilter ? RowFilter(form: form, width: size.width) : nil
     let probe = try compressors.compressor(level: 1)
     if form.canFilter { try Self.reserve(&filtered, line * size.height) }
     var (plain, byFilter, sampled) = (0, 0, 0)
@@ -184,7 +184,7 @@ final class ScanlineCompressor {
     let total = line * size.height
     let compressor = try compressors.compressor(level: 7)
     try Self.reserve(&packed, compressor.bound(total))
-    let filter = filterForTrials(form, width: size.width)
+    let filter = try filterForTrials(form, width: size.width)
     if filter != nil { try Self.reserve(&filtered, total) }
     var trials: [(filtering: Filtering, count: Int)] = []
     for filtering in filter == nil ? [.none] : Filtering.all {
@@ -205,7 +205,7 @@ final class ScanlineCompressor {
     _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Int {
     let total = line * size.height
-    let filter = filterForTrials(form, width: size.width)
+    let filter = try filterForTrials(form, width: size.width)
     let trials = filter == nil ? [] : try trials(size, form, line: line, isCancelled)
     try Self.check(isCancelled)
     let best = try compressors.compressor(level: level)
@@ -225,9 +225,11 @@ final class ScanlineCompressor {
 
   /// Returns a row filter if filtering may help. With ``EncodingEffort/small``, it may help for palette indices too:
   /// palettes are sorted by lightness, so the indices of a gradient may be similar.
-  private func filterForTrials(_ form: PNGForm, width: Int) -> RowFilter? {
+  private func filterForTrials(
+    _ form: PNGForm, width: Int
+  ) throws(AnimatedImageError) -> RowFilter? {
     let isTried = effort == .small && form.bitDepth == 8
-    return form.canFilter || isTried ? RowFilter(form: form, width: width) : nil
+    return try form.canFilter || isTried ? RowFilter(form: form, width: width) : nil
   }
 
   private static func check(_ isCancelled: () -> Bool) throws(AnimatedImageError) {
