@@ -51,7 +51,10 @@ final class Destination: InterruptibleSink {
   var canPatch: Bool { sink.canPatch }
 
   func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
-    try whileOpen { (_) throws(AnimatedImageError) in try sink.write(bytes) }
+    try whileOpen { (_) throws(AnimatedImageError) in
+      try memory?.reserve(bytes.count)
+      try sink.write(bytes)
+    }
   }
 
   func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {

@@ -31,6 +31,7 @@ struct AnimationOutput: Sendable {
   ) throws(AnimatedImageError) {
     try start(knownCount ?? 1)
     if job.index == nil {
+      try PixelMemory.require(coded.bytes.count)
       if let bytes = encoder?.poster(coded) { try put(bytes) }
       return
     }
@@ -39,6 +40,8 @@ struct AnimationOutput: Sendable {
       throw AnimatedImageError(
         .unwritable, "long delays need extra frames, but only \(knownCount) frames were announced")
     }
+    // The encoder returns the compressed bytes between others, as a new array.
+    try PixelMemory.require(coded.bytes.count)
     let bytes = encoder?.frame(
       coded, rect: job.work.rect, delay: job.delay, disposal: job.disposal)
     if let bytes { try put(bytes) }
@@ -52,8 +55,10 @@ struct AnimationOutput: Sendable {
 
   private mutating func put(_ bytes: [UInt8]) throws(AnimatedImageError) {
     if held != nil {
+      try held?.makeRoom(adding: bytes.count)
       held?.append(contentsOf: bytes)
     } else {
+      try sink.makeRoom(for: bytes.count)
       try sink.write(bytes)
       byteCount += bytes.count
     }

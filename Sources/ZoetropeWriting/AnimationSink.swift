@@ -38,6 +38,13 @@ extension AnimationSink {
     (self as? any InterruptibleSink)?.observe(isCancelled)
   }
 
+  /// Makes room for `count` more bytes if the sink keeps the file in memory. Call this method before ``write(_:)``.
+  ///
+  /// - Throws: `outOfMemory` if allocation fails.
+  func makeRoom(for count: Int) throws(AnimatedImageError) {
+    try (self as? MemorySink)?.reserve(count)
+  }
+
   /// Calls `body`, and abandons the sink if `body` throws.
   func orAbandon<Value>(
     _ body: () throws(AnimatedImageError) -> Value
@@ -76,6 +83,15 @@ public final class MemorySink: AnimationSink {
 
   /// Appends `bytes` to the file.
   public func write(_ bytes: [UInt8]) { state.withLock { $0.bytes += bytes } }
+
+  /// Makes room for `count` more bytes, because ``write(_:)`` cannot throw.
+  ///
+  /// - Throws: `outOfMemory` if allocation fails.
+  package func reserve(_ count: Int) throws(AnimatedImageError) {
+    try state.withLock { (state) throws(AnimatedImageError) in
+      try state.bytes.makeRoom(adding: count)
+    }
+  }
 
   /// Overwrites earlier bytes with `bytes`, starting at `offset` in the file.
   public func patch(_ bytes: [UInt8], at offset: Int) {

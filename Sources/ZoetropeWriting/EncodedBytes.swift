@@ -113,7 +113,12 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
 private final class ChunkSink: AnimationSink {
   private let bytes = Mutex<[UInt8]>([])
 
-  func write(_ bytes: [UInt8]) { self.bytes.withLock { $0 += bytes } }
+  func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
+    try self.bytes.withLock { (held) throws(AnimatedImageError) in
+      try held.makeRoom(adding: bytes.count)
+      held += bytes
+    }
+  }
 
   func finish() {}
 

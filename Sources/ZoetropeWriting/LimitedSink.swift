@@ -26,11 +26,12 @@ final class LimitedSink: AnimationSink {
   var canPatch: Bool { true }
 
   func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
-    let fits = state.withLock { state in
+    let fits = try state.withLock { (state) throws(AnimatedImageError) in
       state.byteCount += bytes.count
       if state.byteCount > limit {
         (state.isTooLong, state.bytes) = (true, [])
       } else {
+        try state.bytes.makeRoom(adding: bytes.count)
         state.bytes += bytes
       }
       return state.byteCount <= failureLimit
@@ -67,6 +68,7 @@ struct EncodedFile: Sendable {
       for start in stride(from: 0, to: bytes.count, by: 1 << 18) {
         if isCancelled() { throw EncodingQueue.cancelled }
         let end = min(start + 1 << 18, bytes.count)
+        try sink.makeRoom(for: end - start)
         try sink.write(Array(bytes[start..<end]))
         progress(
           WritingProgress(

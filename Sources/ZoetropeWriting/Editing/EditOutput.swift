@@ -21,6 +21,7 @@ struct EditOutput {
   }
 
   mutating func append(_ bytes: [UInt8]) throws(AnimatedImageError) {
+    try pending.makeRoom(adding: bytes.count)
     pending += bytes
     if pending.count >= Self.pieceSize { try flush() }
   }
@@ -68,6 +69,7 @@ struct EditOutput {
     if isCancelled() { throw AnimatedImageError(.cancelled, "stopped while writing") }
     guard !pending.isEmpty else { return }
     byteCount += pending.count
+    try sink.makeRoom(for: pending.count)
     try sink.write(pending)
     pending.removeAll(keepingCapacity: true)
   }
@@ -84,6 +86,7 @@ extension ByteSource {
           .io, "the file became shorter while it was being copied", byteOffset: range.lowerBound)
       }
       var copy: [UInt8] = []
+      try copy.makeRoom(adding: bytes.byteCount)
       copy.append(copying: bytes)
       return copy
     }
