@@ -63,6 +63,52 @@ import ZoetropeTestSupport
     #expect(codes == Array(repeating: .outOfMemory, count: 5))
   }
 
+  @Test(.needsSystemMemory) func `frames to encode and files in memory are refused by name too`() {
+    var codes: [AnimatedImageError.Code] = []
+    func attempt(_ body: () throws(AnimatedImageError) -> Void) {
+      do { try body() } catch { codes.append(error.code) }
+    }
+    // No pixel is read before there is memory for what becomes of the pixels.
+    let size = PixelSize(width: 1 << 24, height: 1 << 24)
+    let vast = Bitmap(
+      size: size, format: .rgba8, bytesPerRow: size.width * 4,
+      storage: PixelStorage(byteCount: 64))
+    let work = FrameWork(picture: vast, base: nil, rect: PixelRect(size))
+    attempt { () throws(AnimatedImageError) in
+      var colors = FrameColors()
+      _ = try colors.required(by: work) { false }
+    }
+    attempt { () throws(AnimatedImageError) in
+      _ = try GIFFrameSearch(globalTable: [], depth: .estimate).code(work) { false }
+    }
+    attempt { () throws(AnimatedImageError) in
+      _ = try RowFilter(form: PNGForm(colorType: .rgb, bitDepth: 8), width: Self.tooMuch)
+    }
+    attempt { () throws(AnimatedImageError) in try MemorySink().reserve(Self.tooMuch) }
+    attempt { () throws(AnimatedImageError) in
+      var bytes: [UInt8] = [1]
+      try bytes.makeRoom(adding: Self.tooMuch)
+    }
+    attempt { () throws(AnimatedImageError) in _ = try [UInt8](asking: Self.tooMuch) }
+    attempt { () throws(AnimatedImageError) in
+      try PixelMemory.allocating(Self.tooMuch) { Issue.record("there is no memory") }
+    }
+    #expect(codes == Array(repeating: .outOfMemory, count: 7))
+  }
+
+  @Test func `an array that makes room keeps its bytes and at least doubles`() throws {
+    var bytes: [UInt8] = [7, 8]
+    try bytes.makeRoom(adding: 1 << 20)
+    let capacity = bytes.capacity
+    #expect(capacity >= 1 << 20 + 2 && bytes == [7, 8])
+    try bytes.makeRoom(adding: 1 << 20)
+    #expect(bytes.capacity == capacity)
+    try bytes.makeRoom(adding: capacity - 1)
+    #expect(bytes.capacity >= 2 * capacity && bytes == [7, 8])
+    let zeros = try [UInt8](asking: 1 << 20)
+    #expect(zeros.count == 1 << 20 && zeros.allSatisfy { $0 == 0 })
+  }
+
   @Test func `small memory is not asked for twice`() throws {
     try PixelMemory.require(1000)
     try PixelMemory.require(1 << 21)
