@@ -234,11 +234,12 @@ struct ProductRing {
 
   /// Returns the addresses of the rows of `window`. The address of the last row is repeated until there are `count`
   /// addresses. The result is valid until the next call.
+  ///
+  /// - Throws: `outOfMemory` if the rows cannot be allocated.
   mutating func addresses(
     _ window: Range<Int>, count: Int, make: (Int, UnsafeMutableRawPointer) -> Void
-  ) -> UnsafePointer<UnsafeRawPointer> {
-    let base = unsafe (block ?? PixelStorage(byteCount: rowBytes * slots, zeroed: false))
-    unsafe block = base
+  ) throws(AnimatedImageError) -> UnsafePointer<UnsafeRawPointer> {
+    let base = try unsafe Self.allocated(&block, rowBytes * slots)
     let pointers = unsafe list.baseAddress.bindMemory(to: UnsafeRawPointer.self, capacity: slots)
     for tap in 0..<count {
       let row = min(window.lowerBound + tap, window.upperBound - 1)
@@ -250,6 +251,16 @@ struct ProductRing {
       unsafe pointers[tap] = UnsafeRawPointer(address)
     }
     return unsafe UnsafePointer(pointers)
+  }
+
+  /// Returns `block`, which is allocated with `byteCount` bytes if it is nil.
+  fileprivate static func allocated(
+    _ block: inout PixelStorage?, _ byteCount: Int
+  ) throws(AnimatedImageError) -> PixelStorage {
+    if let block { return block }
+    let made = try PixelStorage(asking: byteCount, zeroed: false)
+    block = made
+    return made
   }
 }
 
@@ -271,12 +282,17 @@ struct RowRing<Scalar: BlendScalar> {
   private var wordRows: [Int]
   private var numberRows: [Int]
 
-  init(slots: Int, width: Int, sourceWidth: Int) {
+  /// Creates a ring without rows.
+  ///
+  /// - Throws: `outOfMemory` if the memory for fixed-point rows cannot be allocated.
+  init(slots: Int, width: Int, sourceWidth: Int) throws(AnimatedImageError) {
     unsafe self.slots = slots
     unsafe wordBytes = (width + 15) / 8 * 8 * 8
     unsafe numberBytes = width * MemoryLayout<SIMD4<Scalar>>.stride
-    unsafe wordBlock = unsafe PixelStorage(byteCount: wordBytes * slots)
-    unsafe wideBlock = PixelStorage(byteCount: (sourceWidth + 16) * 8)
+    let words = try unsafe PixelStorage(asking: wordBytes * slots)
+    let wide = try PixelStorage(asking: (sourceWidth + 16) * 8)
+    unsafe wordBlock = words
+    unsafe wideBlock = wide
     unsafe self.sourceWidth = sourceWidth
     unsafe wordRows = [Int](repeating: -1, count: slots)
     unsafe numberRows = [Int](repeating: -1, count: slots)
@@ -285,14 +301,13 @@ struct RowRing<Scalar: BlendScalar> {
   /// Scratch memory for one source row as 16-bit channels.
   var wideSource: UnsafeMutableRawPointer { unsafe wideBlock.baseAddress }
 
-  /// Scratch memory for one source row of decoded pixels.
-  var numberSource: UnsafeMutablePointer<SIMD4<Scalar>> {
-    mutating get {
-      let bytes = unsafe sourceWidth * MemoryLayout<SIMD4<Scalar>>.stride
-      let block = unsafe numberSourceBlock ?? PixelStorage(byteCount: bytes, zeroed: false)
-      unsafe numberSourceBlock = block
-      return unsafe block.baseAddress.assumingMemoryBound(to: SIMD4<Scalar>.self)
-    }
+  /// Returns scratch memory for one source row of decoded pixels.
+  ///
+  /// - Throws: `outOfMemory` if it cannot be allocated.
+  mutating func numberSource() throws(AnimatedImageError) -> UnsafeMutablePointer<SIMD4<Scalar>> {
+    let bytes = unsafe sourceWidth * MemoryLayout<SIMD4<Scalar>>.stride
+    let block = try unsafe ProductRing.allocated(&numberSourceBlock, bytes)
+    return unsafe block.baseAddress.assumingMemoryBound(to: SIMD4<Scalar>.self)
   }
 
   /// Returns whether the scaled source row `row` is present as 16-bit channels, and marks the row as present. If the
@@ -315,10 +330,13 @@ struct RowRing<Scalar: BlendScalar> {
     unsafe wordBlock.baseAddress + row % slots * wordBytes
   }
 
-  mutating func numbers(_ row: Int) -> UnsafeMutablePointer<SIMD4<Scalar>> {
-    let block =
-      unsafe numberBlock ?? PixelStorage(byteCount: numberBytes * slots, zeroed: false)
-    unsafe numberBlock = block
+  /// Returns the place of the scaled source row `row` as floating-point numbers.
+  ///
+  /// - Throws: `outOfMemory` if the rows cannot be allocated.
+  mutating func numbers(
+    _ row: Int
+  ) throws(AnimatedImageError) -> UnsafeMutablePointer<SIMD4<Scalar>> {
+    let block = try unsafe ProductRing.allocated(&numberBlock, numberBytes * slots)
     return unsafe (block.baseAddress + row % slots * numberBytes)
       .assumingMemoryBound(to: SIMD4<Scalar>.self)
   }

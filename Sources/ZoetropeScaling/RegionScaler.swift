@@ -149,7 +149,7 @@ extension RegionScaler {
   /// For each target row, the source rows of its window are scaled horizontally and then summed vertically. Scaled
   /// source rows are kept for as long as later target rows need them.
   mutating func runHorizontalFirst(isCancelled: () -> Bool) throws(AnimatedImageError) {
-    var ring = unsafe RowRing<Scalar>(
+    var ring = try unsafe RowRing<Scalar>(
       slots: vertical.taps, width: region.maxX,
       sourceWidth: max(axes.horizontal.sourceCount, horizontal.taps + columns.lowerBound))
     let all = unsafe region.x..<region.maxX
@@ -161,7 +161,7 @@ extension RegionScaler {
         switch run.kind {
         case .clear: unsafe clear(run.range, y: y)
         case .opaque: unsafe drawFixed(run.range, y: y, rows: rows, ring: &ring)
-        case .blended: unsafe drawBlended(run.range, y: y, rows: rows, ring: &ring)
+        case .blended: try unsafe drawBlended(run.range, y: y, rows: rows, ring: &ring)
         }
       }
       if unsafe isPremultiplied { unsafe clampToAlpha(y: y) }
@@ -199,15 +199,17 @@ extension RegionScaler {
 
   private mutating func drawBlended(
     _ range: Range<Int>, y: Int, rows: Range<Int>, ring: inout RowRing<Scalar>
-  ) {
+  ) throws(AnimatedImageError) {
     for row in rows where unsafe !ring.hasNumbers(row) {
-      unsafe Rows.decode(codec, row: sourceRow(row), range: columns, into: ring.numberSource)
+      let scratch = try unsafe ring.numberSource()
+      let target = try unsafe ring.numbers(row)
+      unsafe Rows.decode(codec, row: sourceRow(row), range: columns, into: scratch)
       unsafe Rows.horizontal(
-        row: ring.numberSource, table: horizontal, range: region.x..<region.maxX,
-        into: ring.numbers(row))
+        row: scratch, table: horizontal, range: region.x..<region.maxX, into: target)
     }
     for (tap, row) in rows.enumerated() {
-      unsafe taps[tap] = UnsafeRawPointer(ring.numbers(row))
+      let address = try unsafe ring.numbers(row)
+      unsafe taps[tap] = UnsafeRawPointer(address)
     }
     unsafe taps.withUnsafeBufferPointer { taps in
       guard let addresses = taps.baseAddress else { return }
@@ -225,9 +227,9 @@ extension RegionScaler {
   /// However high the bitmap is, this row stays in the first-level cache.
   mutating func runVerticalFirst(isCancelled: () -> Bool) throws(AnimatedImageError) {
     let width = unsafe max(axes.horizontal.sourceCount, horizontal.taps + columns.lowerBound)
-    let words = PixelStorage(byteCount: (width + 16) * 8)
-    let numbers = PixelStorage(
-      byteCount: (width + 8) * MemoryLayout<SIMD4<Scalar>>.stride, zeroed: false)
+    let words = try PixelStorage(asking: (width + 16) * 8)
+    let numbers = try PixelStorage(
+      asking: (width + 8) * MemoryLayout<SIMD4<Scalar>>.stride, zeroed: false)
     let wordRow = unsafe words.baseAddress
     let numberRow = unsafe numbers.baseAddress.bindMemory(
       to: SIMD4<Scalar>.self, capacity: width + 8)
@@ -244,7 +246,7 @@ extension RegionScaler {
         case .clear: unsafe clear(run.range, y: y)
         case .opaque: unsafe drawFixed(run.range, y: y, scratch: wordRow)
         case .blended:
-          unsafe drawBlended(
+          try unsafe drawBlended(
             run.range, y: y, rows: rows, products: &products, scratch: numberRow)
         }
       }
@@ -271,10 +273,10 @@ extension RegionScaler {
   private func drawBlended(
     _ range: Range<Int>, y: Int, rows: Range<Int>, products: inout ProductRing,
     scratch: Rows.Pixels
-  ) {
+  ) throws(AnimatedImageError) {
     let needed = unsafe axes.horizontal.sources(of: range)
     if Codec.allowsProducts, let weights = unsafe vertical.finePairs {
-      let addresses = unsafe products.addresses(rows, count: vertical.taps) { row, target in
+      let addresses = try unsafe products.addresses(rows, count: vertical.taps) { row, target in
         unsafe ProductRows.multiply(row: sourceRow(row), range: columns, into: target)
       }
       // Only the codec whose numbers are of type `Float` allows products.
