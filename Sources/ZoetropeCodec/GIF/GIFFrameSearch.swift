@@ -286,6 +286,8 @@ package final class GIFFrameSearch {
     let area = rect.size.area
     let sample = Self.sample(rect.size)
     let sampleArea = sample.reduce(0) { $0 + $1.count }
+    // A candidate copies two indices of each sampled pixel into arrays that double as they grow.
+    try PixelMemory.require(6 * sampleArea)
     func candidate(_ table: Int, _ attempt: Attempt) throws(AnimatedImageError) -> Candidate {
       var bytes: [UInt8] = []
       let (first, second) = indices(attempt.way)

@@ -66,6 +66,7 @@ struct GIFEditWriter: EditWriting {
     var work = FrameWork(picture: shown, base: below, rect: drawing.rect)
     work.isCleared = drawing.disposal == .background
     let coded = try compressor.encode(work, isCancelled: isCancelled)
+    try PixelMemory.require(coded.bytes.count)
     try output.append(
       coded.bytes(
         delay: UInt16(clamping: step.delay.numerator), disposal: drawing.disposal))

@@ -151,10 +151,10 @@ struct PNGEditWriter: EditWriting {
     _ picture: Bitmap, over below: Bitmap, _ drawing: EditPlan.Drawing, _ step: EditPlan.Step,
     _ output: inout EditOutput
   ) throws(AnimatedImageError) {
-    var chunks = PNGChunks()
+    let bytes = try encoder.compress(picture, in: drawing.rect, isCancelled: isCancelled)
+    var chunks = try PNGChunks(asking: bytes.count + 64)
     appendControl(drawing.rect, step.delay, drawing.disposal, .source, to: &chunks)
-    frames.appendData(
-      try encoder.compress(picture, in: drawing.rect, isCancelled: isCancelled), to: &chunks)
+    frames.appendData(bytes, to: &chunks)
     try output.append(chunks.bytes)
   }
 

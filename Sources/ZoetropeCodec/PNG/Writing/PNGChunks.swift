@@ -10,6 +10,14 @@ package struct PNGChunks {
     bytes.reserveCapacity(capacity)
   }
 
+  /// Does the same as ``init(capacity:)``, for a capacity that depends on a picture.
+  ///
+  /// - Throws: `outOfMemory` if allocation fails.
+  package init(asking capacity: Int) throws(AnimatedImageError) {
+    bytes = []
+    try bytes.makeRoom(adding: capacity)
+  }
+
   mutating func append(raw: [UInt8]) { bytes += raw }
 
   /// Appends a chunk, which consists of a length, a type, data and a CRC.

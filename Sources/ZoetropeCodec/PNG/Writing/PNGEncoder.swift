@@ -93,8 +93,7 @@ public final class PNGEncoder {
   ) throws(AnimatedImageError) -> [UInt8] {
     let count = try scanlines.pack(size, form, isCancelled: isCancelled)
     let capacity = count + 12 * (count / dataLimit) + 4096
-    try PixelMemory.require(capacity)
-    var chunks = PNGChunks(capacity: capacity)
+    var chunks = try PNGChunks(asking: capacity)
     chunks.append(raw: PNGScanner.signature)
     chunks.append(header: size, form)
     chunks.append(metadata, form, table)
