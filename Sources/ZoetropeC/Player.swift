@@ -15,11 +15,12 @@ final class Player: Sendable {
 
   /// Creates a player, which does not play until ``start(shown:ended:)`` is called.
   ///
-  /// - Throws: `outOfMemory` if the system cannot create another thread.
+  /// - Throws: `outOfMemory` if the system cannot create the threads that playback needs.
   init(
     _ image: AnimatedImage, _ rendering: Rendering, _ options: PlaybackOptions
   ) throws(AnimatedImageError) {
-    guard let thread = CallbackThread() else {
+    // Without the other threads, stopping the player would wait until the system can create them.
+    guard FrameScheduler.startThreads(), let thread = CallbackThread() else {
       throw AnimatedImageError(.outOfMemory, "cannot create a thread")
     }
     self.thread = thread

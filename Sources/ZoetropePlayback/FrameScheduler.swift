@@ -100,6 +100,14 @@ public final class FrameScheduler: Sendable {
 
   deinit { session.endInDeinit(.cancelled) }
 
+  /// Starts the threads that playback needs, unless they are running. Returns false if the system cannot create them.
+  ///
+  /// Without these threads, playback uses the cooperative pool. That pool may have to create a thread first, and then
+  /// the caller waits until the system can create one. A caller that must not wait calls this method before it plays.
+  package static func startThreads() -> Bool {
+    PlaybackThread.shared.ensureThread() && DecodeThreads.shared.ensureThread()
+  }
+
   private var session: PlaybackSession { current.withLock { $0.session } }
 
   /// Returns a sequence that plays the animation from the start and delivers each frame at its deadline.

@@ -98,6 +98,15 @@ final class PlaybackThread: TaskExecutor, QuickThread {
     return true
   }
 
+  /// Starts the thread unless it, or the task that substitutes for it, is running. Returns false if the system cannot
+  /// create a thread.
+  func ensureThread() -> Bool {
+    state.withLock { state in
+      if !state.isServed { state.isServed = start({ [self] in loop() }) }
+      return state.isServed
+    }
+  }
+
   private func add(_ change: (inout State) -> Void) {
     let (isElsewhere, startsThread) = state.withLock { state in
       change(&state)

@@ -61,7 +61,8 @@ package final class DecodeThreads: Sendable {
   /// The caller may hold any lock, because `work` never runs inside this call.
   ///
   /// - Parameter isOptional: Whether to skip `work` if the pool has no thread and the system cannot create one. If
-  ///   false, `work` runs on the cooperative pool in that case.
+  ///   false, `work` runs on the cooperative pool in that case. If that pool needs another thread, this call then waits
+  ///   until the system can create one; see ``ensureThread()``.
   package func run(isOptional: Bool = false, _ work: @escaping @Sendable () -> Void) {
     let (isTaken, woken) = state.withLock { state -> (Bool, ThreadSignal?) in
       let woken = state.idle.popLast()
@@ -75,6 +76,16 @@ package final class DecodeThreads: Sendable {
     }
     woken?.post()
     if !isTaken, !isOptional { Task.detached { work() } }
+  }
+
+  /// Starts a thread if the pool has none. Returns false if the system cannot create one.
+  ///
+  /// Threads never end, so after a result of true, ``run(isOptional:_:)`` never waits.
+  package func ensureThread() -> Bool {
+    state.withLock { state in
+      if state.threadCount == 0, start({ [self] in loop() }) { state.threadCount = 1 }
+      return state.threadCount > 0
+    }
   }
 
   /// Runs `work` on one of the threads and returns its result. The calling task suspends without blocking its thread.

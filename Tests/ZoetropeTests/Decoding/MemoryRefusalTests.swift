@@ -158,6 +158,17 @@ import ZoetropeTestSupport
     #expect(count == 3)
   }
 
+  @Test func `whoever must not wait for a thread learns whether there is one`() async {
+    let attempts = Atomic<Int>(0)
+    let threads = DecodeThreads(count: 2) { body in
+      attempts.add(1, ordering: .relaxed).oldValue > 0 && startThread(running: body)
+    }
+    let found = [threads.ensureThread(), threads.ensureThread(), threads.ensureThread()]
+    let count = attempts.load(ordering: .relaxed)
+    #expect(found == [false, true, true] && count == 2)
+    #expect(await threads.result { 44 } == 44)
+  }
+
   @Test func `work that no thread takes never runs under a lock of who asks for it`() async {
     let threads = DecodeThreads(count: 2) { _ in false }
     let lock = Mutex(0)
