@@ -64,9 +64,10 @@ struct PNGStreamAssembler {
     } else {
       if count == 0 {
         // Memory is allocated once for the whole frame, because all data together is shorter than the frame's range.
-        if joined.capacity < bytes.byteCount {
+        let total = bytes.byteCount
+        if joined.capacity < total {
           joined = []
-          try PixelMemory.allocating(bytes.byteCount) { joined.reserveCapacity(bytes.byteCount) }
+          try PixelMemory.allocating(total) { joined.reserveCapacity(total) }
         }
       }
       joined.append(copying: bytes.extracting(range))
