@@ -46,7 +46,7 @@ extension Bitmap {
     let grey = try converted(to: .grey8)
     let rect = clipped(rect)
     var result: [UInt8] = []
-    result.reserveCapacity((rect.width + 7) / 8 * rect.height)
+    try result.makeRoom(adding: (rect.width + 7) / 8 * rect.height)
     for y in rect.y..<rect.y + rect.height {
       let row = grey.bytes(row: y)
       for start in stride(from: rect.x, to: rect.x + rect.width, by: 8) {
