@@ -117,8 +117,8 @@ check-dist: ## installs, runs and removes the files of `make dist` on a bare Deb
 	$(if $(findstring command,$(origin CORPUS)),IMAGES="$(CORPUS)/files") SUITE=$(or $(SUITE),bookworm) Scripts/test-dist.sh dist $(ZOETROPE) $(ROOT)
 
 # Not part of `swift test`: it needs the release library, which takes minutes to build.
-test-python: ## runs the Python tests with the library of `make lib`; reports what it skips
-	@Scripts/test-python.sh $(PYTHON) $(LIBRARY)/dist/libzoetrope.so.1
+test-python: ## runs the Python tests with the library of `make lib`, or those of writers after `make test-lib`: [WITH=valgrind]
+	@Scripts/test-python.sh $(PYTHON) $(LIBRARY)/$(if $(filter valgrind,$(WITH)),symbols,dist)/libzoetrope.so.1 $(filter valgrind,$(WITH))
 
 check-python: wheel release ## compares pixels and times from Python with the tool's: make check-python [CORPUS=dir]
 	ZOETROPE_LIBRARY=$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=Python $(PYTHON) Python/benchmarks/check_corpus.py $(ZOETROPE) $(CORPUS)
