@@ -14,6 +14,8 @@ import ZoetropeWriting
 ///     check-edits plan FILE FRAME OUT      prints what `cut` would do
 ///     check-edits speed FILE FACTOR OUT    another speed
 ///     check-edits same FILE FRAME OTHER    counts pictures of OTHER that differ from FILE from FRAME on
+///     check-edits damaged COUNT SEED FILE...   random edits of files that are damaged in random ways, without a
+///                                          fuzzer's instrumentation, which makes `FuzzEdits` many times slower
 @main
 enum CheckEdits {
   static func main() async throws {
@@ -21,6 +23,7 @@ enum CheckEdits {
     switch arguments.first {
     case "cut", "speed", "plan": try await edit(Array(arguments))
     case "same": try compare(Array(arguments))
+    case "damaged": try checkDamaged(Array(arguments))
     default: try check(Array(arguments))
     }
   }
@@ -113,6 +116,28 @@ enum CheckEdits {
         + "\(tally.refused) refused, \(tally.large) too large (at most \(tally.worst)), \(tally.failures) wrong"
     )
     if tally.failures > 0 { fatalError("\(tally.failures) wrong") }
+  }
+
+  private static func checkDamaged(_ arguments: [String]) throws {
+    guard arguments.count > 2, let count = UInt64(arguments[1]), let start = UInt64(arguments[2])
+    else { fatalError("COUNT SEED FILE...") }
+    let files = try arguments.dropFirst(3).map(FixtureFile.read) + SeedFilms.make(seed: start)
+    var (opened, failures) = (0, 0)
+    for seed in start..<start + count {
+      var mutator = ByteMutator(seed: seed)
+      let file = files[mutator.below(files.count)]
+      var bytes =
+        GIFMutation.mutate(file, with: &mutator) ?? APNGMutation.mutate(file, with: &mutator)
+      if mutator.one(in: 3) { bytes = mutator.mutated(bytes ?? file) }
+      var random = SplitMix64(seed: seed)
+      guard let outcome = RandomEdits.outcome(bytes ?? file, random: &random) else { continue }
+      opened += 1
+      guard let problem = outcome.problem else { continue }
+      failures += 1
+      print("seed \(seed): \(problem)")
+    }
+    print("\(count) files from seed \(start): \(opened) opened and edited, \(failures) wrong")
+    if failures > 0 { fatalError("\(failures) wrong") }
   }
 
   /// The frames at which an animation of `count` frames is cut: the first 50, and ten random ones beyond them. The

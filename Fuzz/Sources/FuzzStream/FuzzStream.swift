@@ -35,7 +35,7 @@ private struct StreamRun {
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
     let hash = FuzzBytes.hash(bytes)
-    options = FuzzReading.options(hash)
+    options = RandomEdits.smallLimits(hash)
     random = SplitMix64(seed: hash)
   }
 

@@ -1,26 +1,16 @@
-public import Zoetrope
+internal import Zoetrope
 
 @testable internal import ZoetropeCore
 @testable internal import ZoetropeFrames
+@testable internal import ZoetropeTestSupport
 
 /// Opens an input as a user would and reads it, and checks what holds for every file.
 public enum FuzzReading {
-  /// Small limits: what matters is which steps are taken, not how long they take.
-  public static func options(_ hash: UInt64) -> DecodingOptions {
-    var options = DecodingOptions(
-      damage: [.salvage, .partialRows, .salvage, .strict][Int(hash % 4)],
-      keeps16Bit: hash >> 2 & 7 == 0, parallelism: 1)
-    options.limits.canvasPixels = 1 << 14
-    options.limits.pixelsPerPlay = 1 << 17
-    options.limits.frameCount = 40
-    options.limits.metadataBytes = 1 << 12
-    return options
-  }
-
   /// Reads every frame forwards, then one again by a jump, which has to give the same picture.
   public static func read(_ bytes: [UInt8]) {
     let hash = FuzzBytes.hash(bytes)
-    guard let image = try? AnimatedImage(bytes: bytes, options: options(hash)) else { return }
+    let options = RandomEdits.smallLimits(hash)
+    guard let image = try? AnimatedImage(bytes: bytes, options: options) else { return }
     FuzzBytes.require(!image.frames.isEmpty, "no frames and no error")
     FuzzBytes.require(image.canvasSize.area <= 1 << 14, "canvas \(image.canvasSize)")
     let reader = FrameReader(image)
