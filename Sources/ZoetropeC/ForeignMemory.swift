@@ -41,7 +41,7 @@ extension zoetrope_error {
     fill(&message, with: error?.headerDetail ?? "")
     guard let excess = error?.limit else { return }
     limit = Int64(error?.budgetLimit ?? 0)
-    limit_found = excess.asked == .max ? -1 : Int64(excess.asked)
+    limit_found = excess.found == .max ? -1 : Int64(excess.found)
     limit_allowed = Int64(excess.allowed)
   }
 }

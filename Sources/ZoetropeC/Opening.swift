@@ -236,12 +236,12 @@ struct FrameRequest: Sendable, Hashable {
       guard size.area <= allowed else {
         let limit = allowed < Self.maximumPixels ? "canvas_pixels allows only" : "the limit is"
         throw .exceeding(
-          .scaledPixels, asked: size.area, allowed: allowed,
+          .scaledPixels, found: size.area, allowed: allowed,
           "scaled frames would be \(size), but \(limit) \(allowed) pixels")
       }
       guard side <= Self.maximumSide else {
         throw .exceeding(
-          .scaledSide, asked: side, allowed: Self.maximumSide,
+          .scaledSide, found: side, allowed: Self.maximumSide,
           "scaled frames would be \(size); sides are limited to \(Self.maximumSide)")
       }
     }

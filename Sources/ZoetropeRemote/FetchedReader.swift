@@ -86,7 +86,7 @@ final class FetchedReader: FrameReading {
       do throws(AnimatedImageError) {
         let needed = source.pinnedByteCount + ranges.reduce(0) { $0 + $1.count }
         guard needed <= limit else {
-          throw .exceeding(.liveBytes, asked: needed, allowed: limit, frameIndex: index)
+          throw .exceeding(.liveBytes, found: needed, allowed: limit, frameIndex: index)
         }
         // Read the bytes of the next stretch while this one is decoded.
         if let next { ahead.follow(next.prefix(stretch)) }

@@ -75,7 +75,7 @@ public struct FrameScaler: Sendable {
     // rows and columns.
     for (size, limit) in [(source, 1 << 26), (size, longestSide)] {
       let side = max(size.width, size.height)
-      if side > limit { throw .exceeding(.scaledSide, asked: side, allowed: limit) }
+      if side > limit { throw .exceeding(.scaledSide, found: side, allowed: limit) }
     }
   }
 

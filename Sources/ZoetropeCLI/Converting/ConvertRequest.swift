@@ -250,7 +250,7 @@ extension UploadPreset {
     isPlayTooLong: Bool
   ) -> String? {
     switch (error.limit?.kind, size) {
-    case (.outputFrames, _) where error.limit.map { $0.asked > $0.allowed } ?? false:
+    case (.outputFrames, _) where error.limit.map { $0.found > $0.allowed } ?? false:
       "leave out --pin fps, or keep fewer with --frames"
     case (.outputSides, .exactly(let width, let height)) where !isPinned:
       "--size \(width)x\(height) --fit fill crops them"

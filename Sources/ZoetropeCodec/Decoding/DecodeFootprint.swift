@@ -49,7 +49,7 @@ package struct DecodeFootprint: Sendable {
   package func check() throws(AnimatedImageError) {
     let (needed, limit) = (byteCount, options.limits.liveBytes)
     guard needed > limit else { return }
-    throw .exceeding(.liveBytes, asked: needed, allowed: limit, format: header.format)
+    throw .exceeding(.liveBytes, found: needed, allowed: limit, format: header.format)
   }
 
   private static func rounded(_ byteCount: Int) -> Int {

@@ -17,9 +17,9 @@ package struct WorkBudget: Sendable {
   package func checkCanvas(_ size: PixelSize, at offset: Int) throws(AnimatedImageError) {
     let allowed = min(limits.canvasPixels, Self.mostPixels)
     guard size.area > allowed else { return }
-    let excess = LimitExcess(.canvasPixels, asked: size.area, allowed: allowed)
+    let excess = LimitExcess(.canvasPixels, found: size.area, allowed: allowed)
     throw .exceeding(
-      .canvasPixels, asked: size.area, allowed: allowed,
+      .canvasPixels, found: size.area, allowed: allowed,
       "\(excess.description(naming: excess.kind.name)); the canvas is \(size)", format: format,
       byteOffset: offset)
   }
@@ -29,24 +29,24 @@ package struct WorkBudget: Sendable {
     throws(AnimatedImageError)
   {
     if index >= limits.frameCount {
-      throw exceeded(.frameCount, asked: index + 1, allowed: limits.frameCount, at: offset)
+      throw exceeded(.frameCount, found: index + 1, allowed: limits.frameCount, at: offset)
     }
     // A GIF frame may be larger than the canvas, and is decoded whole before it is clipped.
     if area > limits.canvasPixels {
-      throw exceeded(.canvasPixels, asked: area, allowed: limits.canvasPixels, at: offset)
+      throw exceeded(.canvasPixels, found: area, allowed: limits.canvasPixels, at: offset)
     }
     let (sum, overflow) = declaredPixels.addingReportingOverflow(area)
     declaredPixels = overflow ? .max : sum
     if declaredPixels > limits.pixelsPerPlay {
       throw exceeded(
-        .pixelsPerPlay, asked: declaredPixels, allowed: limits.pixelsPerPlay, at: offset)
+        .pixelsPerPlay, found: declaredPixels, allowed: limits.pixelsPerPlay, at: offset)
     }
   }
 
   private func exceeded(
-    _ kind: LimitExcess.Kind, asked: Int, allowed: Int, at offset: Int
+    _ kind: LimitExcess.Kind, found: Int, allowed: Int, at offset: Int
   ) -> AnimatedImageError {
-    .exceeding(kind, asked: asked, allowed: allowed, format: format, byteOffset: offset)
+    .exceeding(kind, found: found, allowed: allowed, format: format, byteOffset: offset)
   }
 }
 

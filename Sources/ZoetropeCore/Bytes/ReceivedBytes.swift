@@ -77,7 +77,7 @@ package final class ReceivedBytes: Sendable {
     let (start, openFile, memoryLimit) = state.withLock { ($0.byteCount, $0.file, $0.memoryLimit) }
     guard bytes.count <= byteLimit - start else {
       throw .exceeding(
-        .inputBytes, asked: start + bytes.count, allowed: byteLimit,
+        .inputBytes, found: start + bytes.count, allowed: byteLimit,
         "the stream is too long; the limit is \(byteLimit) bytes", byteOffset: byteLimit)
     }
     let resident = bytes.prefix(max(memoryLimit - start, 0))

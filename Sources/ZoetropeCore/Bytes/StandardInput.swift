@@ -48,7 +48,7 @@ package enum StandardInput {
       }
       guard bytes.count <= byteLimit else {
         throw .exceeding(
-          .inputBytes, asked: bytes.count, allowed: byteLimit,
+          .inputBytes, found: bytes.count, allowed: byteLimit,
           "the input is too long; the limit is \(byteLimit) bytes", byteOffset: byteLimit)
       }
     }

@@ -93,10 +93,10 @@ extension AnimatedImageError {
   /// Returns the error for an exceeded limit. By default, the detail of the error calls the limit by its name in
   /// ``DecodingLimits``.
   package static func exceeding(
-    _ kind: LimitExcess.Kind, asked: Int, allowed: Int, _ detail: String? = nil,
+    _ kind: LimitExcess.Kind, found: Int, allowed: Int, _ detail: String? = nil,
     format: AnimationFormat? = nil, frameIndex: Int? = nil, byteOffset: Int? = nil
   ) -> Self {
-    let limit = LimitExcess(kind, asked: asked, allowed: allowed)
+    let limit = LimitExcess(kind, found: found, allowed: allowed)
     return Self(
       .limitExceeded, detail ?? limit.description(naming: kind.name), format: format,
       frameIndex: frameIndex, byteOffset: byteOffset, limit: limit)
@@ -129,7 +129,7 @@ extension AnimatedImageError.Code {
   public static let truncated = Self("truncated")
   /// The data breaks the format's rules.
   public static let malformed = Self("malformed")
-  /// A limit would be exceeded. ``AnimatedImageError/limit`` contains the requested and the allowed value.
+  /// A limit would be exceeded. ``AnimatedImageError/limit`` contains the value found and the allowed value.
   public static let limitExceeded = Self("limitExceeded")
   /// The system cannot create a thread, or cannot allocate memory that the limits allow. A later attempt may succeed.
   public static let outOfMemory = Self("outOfMemory")

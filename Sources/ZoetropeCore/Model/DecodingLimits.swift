@@ -1,9 +1,9 @@
 /// Limits on the resources that decoding a file may use. By default, decoding uses ``DecodingLimits/default``.
 ///
 /// If a file would exceed a limit on pixels, frames or memory, ``AnimatedImageError/Code/limitExceeded`` is thrown
-/// before memory is allocated, and ``AnimatedImageError/limit`` contains the requested and the allowed value. Metadata
-/// that exceeds its limits is dropped and reported as damage. To set a limit of your own, copy a preset and change the
-/// copy: `var limits = DecodingLimits.strict; limits.frameCount = 500`.
+/// before memory is allocated, and ``AnimatedImageError/limit`` contains the value found and the allowed value.
+/// Metadata that exceeds its limits is dropped and reported as damage. To set a limit of your own, copy a preset and
+/// change the copy: `var limits = DecodingLimits.strict; limits.frameCount = 500`.
 public struct DecodingLimits: Sendable, Hashable {
   /// The maximum number of pixels of the canvas, of each frame, and of a scaled frame. If a GIF frame other than the
   /// first one exceeds the limit, the list of frames ends before that frame, and damage is reported.

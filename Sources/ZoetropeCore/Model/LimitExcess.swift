@@ -1,4 +1,4 @@
-/// A limit that a file or a call would exceed, with the requested and the allowed value.
+/// A limit that a file or a call exceeds, with the value found and the allowed value.
 public struct LimitExcess: Sendable, Hashable {
   /// A kind of limit. Later releases may add kinds.
   public struct Kind: NamedValue, Sendable, Hashable, CustomStringConvertible {
@@ -25,9 +25,9 @@ public struct LimitExcess: Sendable, Hashable {
     package static let scaledSide = Kind("scaledSide", isFixed: true)
     /// The number of bytes read from a pipe or a stream. The limit for a pipe is ``DecodingLimits/liveBytes``, and the
     /// limit for a stream is ``StreamStorage/byteLimit``. Reading stops when the limit is exceeded, so the input may be
-    /// longer than the requested value.
+    /// longer than the value found.
     public static let inputBytes = Kind("inputBytes")
-    /// The number of bytes of a written file. The limit is ``ByteBudget/byteLimit``. The requested value is the size of
+    /// The number of bytes of a written file. The limit is ``ByteBudget/byteLimit``. The value found is the size of
     /// the smallest file among those that were tried.
     public static let outputBytes = Kind("outputBytes", isFixed: true)
     /// The number of frames of an edited animation. The limit is fixed: 262,144, or the number of frames of the source
@@ -45,33 +45,34 @@ public struct LimitExcess: Sendable, Hashable {
     package static let pngPixels = Kind("pngPixels", isFixed: true)
   }
 
-  /// The kind of the limit that would be exceeded.
+  /// The kind of the limit.
   public let kind: Kind
-  /// The requested value, in the limit's unit.
-  public let asked: Int
+  /// The value that the file has or the call needs, in the limit's unit. It is less than ``allowed`` if that is a
+  /// minimum, such as the number of frames that an upload preset requires.
+  public let found: Int
   /// The allowed value, in the limit's unit.
   public let allowed: Int
 
-  /// Records that the requested value `asked` would exceed a limit of this kind, whose value is `allowed`.
-  package init(_ kind: Kind, asked: Int, allowed: Int) {
-    (self.kind, self.asked, self.allowed) = (kind, asked, allowed)
+  /// Records that the value `found` exceeds a limit of this kind, whose value is `allowed`.
+  package init(_ kind: Kind, found: Int, allowed: Int) {
+    (self.kind, self.found, self.allowed) = (kind, found, allowed)
   }
 
   /// Returns a clause that describes the excess and calls the limit `name`.
   package func description(naming name: String) -> String {
-    "\(name) would be \(asked), but the limit is \(allowed)"
+    "\(name) would be \(found), but the limit is \(allowed)"
   }
 }
 
 extension LimitExcess: CustomStringConvertible {
-  /// A clause for users with the requested and the allowed value, such as "the number of frames would be 3,000, but the
-  /// limit is 2,000".
+  /// A clause for users with the value found and the allowed value, such as "the number of frames would be 3,000, but
+  /// the limit is 2,000".
   public var description: String {
     if kind == .outputBytes {
       // The size is unknown if the format could hold none of the results that were tried.
-      let found =
-        asked == .max ? "no file was found" : "the smallest file found has \(asked.grouped) bytes"
-      return "\(found), but the limit is \(allowed.grouped)"
+      let size =
+        found == .max ? "no file was found" : "the smallest file found has \(found.grouped) bytes"
+      return "\(size), but the limit is \(allowed.grouped)"
     }
     let subject =
       switch kind {
@@ -88,8 +89,8 @@ extension LimitExcess: CustomStringConvertible {
       case .pngPixels: "the picture would have"
       default: "\(kind) would be"
       }
-    let bound = asked < allowed ? "minimum" : "limit"
-    return "\(subject) \(amount(asked)), but the \(bound) is \(amount(allowed))"
+    let bound = found < allowed ? "minimum" : "limit"
+    return "\(subject) \(amount(found)), but the \(bound) is \(amount(allowed))"
   }
 
   private func amount(_ value: Int) -> String {

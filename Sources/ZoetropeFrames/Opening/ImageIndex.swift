@@ -102,10 +102,10 @@ public struct ImageIndex: Sendable, Hashable {
   /// the frames before the first one that is too large.
   package func check(_ limits: DecodingLimits) throws(AnimatedImageError) {
     func check(
-      _ kind: LimitExcess.Kind, _ asked: Int, _ allowed: Int
+      _ kind: LimitExcess.Kind, _ found: Int, _ allowed: Int
     ) throws(AnimatedImageError) {
-      guard asked > allowed else { return }
-      throw .exceeding(kind, asked: asked, allowed: allowed, format: format)
+      guard found > allowed else { return }
+      throw .exceeding(kind, found: found, allowed: allowed, format: format)
     }
     // The canvas has an upper bound even if `limits` has none: no memory can hold a larger canvas.
     let canvasPixels = min(limits.canvasPixels, 1 << 40)

@@ -110,13 +110,13 @@ extension Rendition {
     let allowed = min(limits.canvasPixels, Self.maximumPixels)
     if size.area > allowed {
       return .exceeding(
-        .scaledPixels, asked: size.area, allowed: allowed,
+        .scaledPixels, found: size.area, allowed: allowed,
         "scaled frames would be \(size), but canvasPixels allows only \(allowed) pixels")
     }
     let side = max(size.width, size.height)
     if side > FrameScaler.longestSide {
       return .exceeding(
-        .scaledSide, asked: side, allowed: FrameScaler.longestSide,
+        .scaledSide, found: side, allowed: FrameScaler.longestSide,
         "scaled frames would be \(size); sides are limited to \(FrameScaler.longestSide)")
     }
     return nil

@@ -113,7 +113,7 @@ extension AnimatedImage {
           (least.map { "the smallest file that was found has \($0) bytes" } ?? "no file was found")
             + ", but at most \(budget.byteLimit) bytes are allowed",
           format: options.format ?? format,
-          limit: LimitExcess(.outputBytes, asked: least ?? .max, allowed: budget.byteLimit))
+          limit: LimitExcess(.outputBytes, found: least ?? .max, allowed: budget.byteLimit))
       }
     }
   }

@@ -150,7 +150,7 @@ extension UploadPreset {
       throw refusal(
         "one play takes \((duration * 100).rounded() / 100) s, but at most \(seconds) s are allowed",
         LimitExcess(
-          .outputDuration, asked: Int(min(duration * 1e9, 1e18)), allowed: seconds * 1_000_000_000))
+          .outputDuration, found: Int(min(duration * 1e9, 1e18)), allowed: seconds * 1_000_000_000))
     }
     if let plays, let seconds {
       let most =
@@ -163,7 +163,7 @@ extension UploadPreset {
             "only \(plays.lowerBound) to \(plays.upperBound) plays, of at most \(seconds) s in all, "
               + "are allowed",
             LimitExcess(
-              .outputDuration, asked: Int(min(Double(count) * duration * 1e9, 1e18)),
+              .outputDuration, found: Int(min(Double(count) * duration * 1e9, 1e18)),
               allowed: seconds * 1_000_000_000))
         }
         edits.append(.playCount(.finite(most)))
@@ -173,12 +173,12 @@ extension UploadPreset {
       guard frameCount >= frames.lowerBound else {
         throw refusal(
           "there are \(frameCount) frames, but at least \(frames.lowerBound) are required",
-          LimitExcess(.outputFrames, asked: frameCount, allowed: frames.lowerBound))
+          LimitExcess(.outputFrames, found: frameCount, allowed: frames.lowerBound))
       }
       guard frameCount <= frames.upperBound || options.budget?.keepsFrameRate != true else {
         throw refusal(
           "all \(frameCount) frames must be kept, but at most \(frames.upperBound) are allowed",
-          LimitExcess(.outputFrames, asked: frameCount, allowed: frames.upperBound))
+          LimitExcess(.outputFrames, found: frameCount, allowed: frames.upperBound))
       }
       var wanted = frames.upperBound
       while line.showings.count > frames.upperBound, wanted > 0, duration > 0 {
@@ -235,7 +235,7 @@ extension UploadPreset {
         "the output would have \(frameCount) frames, but \(frames.lowerBound) to "
           + "\(frames.upperBound) are allowed",
         LimitExcess(
-          .outputFrames, asked: frameCount, allowed: isOver ? frames.upperBound : frames.lowerBound)
+          .outputFrames, found: frameCount, allowed: isOver ? frames.upperBound : frames.lowerBound)
       )
     }
     guard let seconds else { return }
@@ -252,7 +252,7 @@ extension UploadPreset {
       "browsers show \(count == 1 ? "one play" : "\(count) plays") for "
         + "\((total * 100).rounded() / 100) s, but at most \(seconds) s are allowed",
       LimitExcess(
-        .outputDuration, asked: Int(min(total * 1e9, 1e18)), allowed: seconds * 1_000_000_000))
+        .outputDuration, found: Int(min(total * 1e9, 1e18)), allowed: seconds * 1_000_000_000))
   }
 
   private func fits(_ size: PixelSize) -> Bool {
@@ -285,7 +285,7 @@ extension UploadPreset {
         .touching(let width, let height):
         max(width, height)
       }
-    return LimitExcess(.outputSides, asked: max(size.width, size.height), allowed: allowed)
+    return LimitExcess(.outputSides, found: max(size.width, size.height), allowed: allowed)
   }
 
   private func refusal(_ detail: String, _ limit: LimitExcess) -> AnimatedImageError {

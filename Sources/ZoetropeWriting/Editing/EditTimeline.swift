@@ -75,7 +75,7 @@ package struct EditTimeline: Sendable, Hashable {
       throw AnimatedImageError(
         .limitExceeded, "\(edit): one play would take more than \(limit) s",
         limit: LimitExcess(
-          .editedDuration, asked: Int(clamping: (ticks + timescale - 1) / timescale),
+          .editedDuration, found: Int(clamping: (ticks + timescale - 1) / timescale),
           allowed: Int(limit)))
     }
   }
@@ -88,7 +88,7 @@ package struct EditTimeline: Sendable, Hashable {
   static func tooManyFrames(_ cause: String, _ count: Int, _ limit: Int) -> AnimatedImageError {
     AnimatedImageError(
       .limitExceeded, "\(cause)there would be \(count) frames, but the limit is \(limit)",
-      limit: LimitExcess(.editedFrames, asked: count, allowed: limit))
+      limit: LimitExcess(.editedFrames, found: count, allowed: limit))
   }
 
   /// The number of frames in words, for errors.

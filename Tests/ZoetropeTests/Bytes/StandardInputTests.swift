@@ -54,7 +54,7 @@ import Zoetrope
     #expect(try read(bytes, byteLimit: 100).get() == bytes)
     let error = AnimatedImageError(
       .limitExceeded, "the input is too long; the limit is 99 bytes", byteOffset: 99,
-      limit: LimitExcess(.inputBytes, asked: 100, allowed: 99))
+      limit: LimitExcess(.inputBytes, found: 100, allowed: 99))
     #expect(try read(bytes, byteLimit: 99) == .failure(error))
   }
 

@@ -83,7 +83,7 @@ import ZoetropeTestSupport
     let error = #expect(throws: AnimatedImageError.self) {
       try AnimatedImage(bytes: film.bytes, options: DecodingOptions(limits: limits))
     }
-    #expect(error?.limit == LimitExcess(.frameCount, asked: 6, allowed: 5))
+    #expect(error?.limit == LimitExcess(.frameCount, found: 6, allowed: 5))
     #expect(error?.format == .farbfeld)
   }
 

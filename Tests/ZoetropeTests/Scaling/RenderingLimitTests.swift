@@ -75,6 +75,6 @@ import ZoetropeTestSupport
     #expect(error?.code == .limitExceeded)
     #expect(
       error?.detail == "scaled frames would be 32x32, but canvasPixels allows only 1000 pixels")
-    #expect(error?.limit == LimitExcess(.scaledPixels, asked: 1024, allowed: 1000))
+    #expect(error?.limit == LimitExcess(.scaledPixels, found: 1024, allowed: 1000))
   }
 }

@@ -88,29 +88,29 @@ import ZoetropeTestSupport
       try AnimatedImage(bytes: bytes, options: DecodingOptions(limits: limits))
     }
     #expect(error?.code == .limitExceeded)
-    #expect(error?.limit == LimitExcess(.liveBytes, asked: needed, allowed: needed - 1))
+    #expect(error?.limit == LimitExcess(.liveBytes, found: needed, allowed: needed - 1))
     #expect(error?.detail == "liveBytes would be \(needed), but the limit is \(needed - 1)")
   }
 
   @Test(arguments: [
     (
-      LimitExcess(.frameCount, asked: 3000, allowed: 2000),
+      LimitExcess(.frameCount, found: 3000, allowed: 2000),
       "the number of frames would be 3,000, but the limit is 2,000"
     ),
     (
-      LimitExcess(.liveBytes, asked: 5_000_000, allowed: 1000),
+      LimitExcess(.liveBytes, found: 5_000_000, allowed: 1000),
       "the memory needed would be 5.0 MB, but the limit is 1 kB"
     ),
     (
-      LimitExcess(.outputBytes, asked: .max, allowed: 2000),
+      LimitExcess(.outputBytes, found: .max, allowed: 2000),
       "no file was found, but the limit is 2,000"
     ),
     (
-      LimitExcess(.outputFrames, asked: 1, allowed: 5),
+      LimitExcess(.outputFrames, found: 1, allowed: 5),
       "the number of frames would be 1, but the minimum is 5"
     ),
     (
-      LimitExcess(.outputDuration, asked: 3_500_000_000, allowed: 3_000_000_000),
+      LimitExcess(.outputDuration, found: 3_500_000_000, allowed: 3_000_000_000),
       "one play would take 3.5 s, but the limit is 3.0 s"
     ),
   ])
@@ -133,7 +133,7 @@ import ZoetropeTestSupport
     }
     #expect(error?.code == .limitExceeded)
     let allowed = limits.pixelsPerPlay
-    #expect(error?.limit == LimitExcess(.pixelsPerPlay, asked: allowed + 1, allowed: allowed))
+    #expect(error?.limit == LimitExcess(.pixelsPerPlay, found: allowed + 1, allowed: allowed))
     #expect((error?.byteOffset ?? 0) > bytes.count / 2)
   }
 

@@ -137,7 +137,7 @@ import ZoetropeTestSupport
       try await image.write([], to: sink, options: EditOptions(budget: ByteBudget(byteLimit: 40)))
     }
     #expect(error?.code == .limitExceeded && error?.limit?.kind == .outputBytes)
-    #expect(error?.limit?.allowed == 40 && (error?.limit?.asked ?? 0) > 40)
+    #expect(error?.limit?.allowed == 40 && (error?.limit?.found ?? 0) > 40)
     #expect(sink.bytes.isEmpty)
     let other = await #expect(throws: AnimatedImageError.self) {
       try await image.write([], to: sink, options: EditOptions(budget: ByteBudget(byteLimit: 0)))
@@ -156,11 +156,11 @@ import ZoetropeTestSupport
       let refused = try #require(throws: AnimatedImageError.self) {
         try image.fitted([], EditOptions(), to: budget, isCancelled: { false })
       }
-      #expect((refused.limit?.asked ?? .max) <= min(exact.byteCount, near.byteCount))
+      #expect((refused.limit?.found ?? .max) <= min(exact.byteCount, near.byteCount))
       let other = try #require(throws: AnimatedImageError.self) {
         try image.optimize(to: MemorySink(), options: .init(), byteLimit: limit)
       }
-      #expect((other.limit?.asked ?? .max) <= min(exact.byteCount, near.byteCount))
+      #expect((other.limit?.found ?? .max) <= min(exact.byteCount, near.byteCount))
     }
     // What can be reached is reached.
     let sink = MemorySink()

@@ -355,7 +355,7 @@ struct EditTimelineTests {
     let limit = refusal(
       of: [AnimationEdit](repeating: .speed(0.001), count: 14), centiseconds(10, 20))
     #expect(limit?.kind == .editedDuration)
-    #expect(limit?.asked == 300_000_000_000 && limit?.allowed == 1_000_000_000)
+    #expect(limit?.found == 300_000_000_000 && limit?.allowed == 1_000_000_000)
   }
 
   @Test("A chain of back and forth ends at a limit")
@@ -365,7 +365,7 @@ struct EditTimelineTests {
     #expect(limit?.kind == .editedFrames && limit?.allowed == 1 << 18)
     let frames = [Int](repeating: 0, count: 1 << 18)
     #expect(refusal(of: [.frames(at: frames)], centiseconds(5)) == nil)
-    #expect(refusal(of: [.frames(at: frames + [0])], centiseconds(5))?.asked == 1 << 18 + 1)
+    #expect(refusal(of: [.frames(at: frames + [0])], centiseconds(5))?.found == 1 << 18 + 1)
   }
 
   @Test("A source with more frames than an edit may make can be edited")

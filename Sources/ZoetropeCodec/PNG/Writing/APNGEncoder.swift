@@ -16,7 +16,7 @@ struct APNGEncoder: AnimationEncoding {
     let mostPixels = 0x7fff_ffff / 8
     guard request.canvasSize.area <= mostPixels else {
       throw .exceeding(
-        .pngPixels, asked: request.canvasSize.area, allowed: mostPixels,
+        .pngPixels, found: request.canvasSize.area, allowed: mostPixels,
         "a canvas of \(request.canvasSize) is too large for an APNG", format: .apng)
     }
     if case .finite(let count) = request.playCount, !(1...0x7fff_ffff).contains(count) {

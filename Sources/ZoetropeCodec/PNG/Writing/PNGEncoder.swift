@@ -48,7 +48,7 @@ public final class PNGEncoder {
     let mostPixels = 0x7fff_ffff / 8
     guard rect.size.area <= mostPixels else {
       throw .exceeding(
-        .pngPixels, asked: rect.size.area, allowed: mostPixels,
+        .pngPixels, found: rect.size.area, allowed: mostPixels,
         "a picture of \(rect.size) is too large for a PNG")
     }
     let isDeep = bitmap.format == .rgba16
