@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
          (long long)info.frame_count, (double)duration / 1e9);
 
   /* One call decodes, scales and converts all samples. */
-  zoetrope_rendering grey = {.size = sizeof grey, .format = ZOETROPE_GREY8, .fit = ZOETROPE_STRETCH,
+  zoetrope_rendering grey = {.size = sizeof grey, .format = ZOETROPE_GRAY8, .fit = ZOETROPE_STRETCH,
                              .width = WIDTH, .height = HEIGHT};
   size_t frame = WIDTH * HEIGHT, found = 0;
   unsigned char *pixels = malloc((size_t)count * frame);

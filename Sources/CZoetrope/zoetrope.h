@@ -324,7 +324,7 @@ enum {
   ZOETROPE_RGBX8 = 4,  /* 4 bytes, blended over black; the fourth byte is 255 */
   ZOETROPE_RGB8 = 5,   /* 3 bytes, blended over black; not for playback */
   ZOETROPE_RGB565 = 6, /* one 16-bit word, blended over black */
-  ZOETROPE_GREY8 = 7,  /* 1 byte of BT.709 luma, blended over black */
+  ZOETROPE_GRAY8 = 7,  /* 1 byte of BT.709 luma, blended over black */
   ZOETROPE_RGBA16 = 8  /* 4 words of 16 bits, straight alpha */
 };
 
@@ -682,11 +682,11 @@ zoetrope_status zoetrope_writer_create(const zoetrope_destination *destination,
                                        const zoetrope_writer_options *options, zoetrope_writer **writer,
                                        zoetrope_error *error);
 
-/* Further pixel formats of pictures to be written, besides ZOETROPE_RGBA8, _BGRA8, _RGBX8, _RGB8, _GREY8 and
+/* Further pixel formats of pictures to be written, besides ZOETROPE_RGBA8, _BGRA8, _RGBX8, _RGB8, _GRAY8 and
    _RGBA16. They cannot be used for rendering. Words of 16 bits have the byte order of the processor. */
 enum {
   ZOETROPE_RGB16 = 9,  /* 3 words of 16 bits */
-  ZOETROPE_GREY16 = 10 /* 1 word of 16 bits */
+  ZOETROPE_GRAY16 = 10 /* 1 word of 16 bits */
 };
 
 /* A picture to be written, which covers the whole canvas. The sides of a GIF are at most 65,535 pixels. An APNG has

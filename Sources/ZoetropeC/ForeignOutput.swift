@@ -222,7 +222,7 @@ extension Bitmap {
       throw AnimatedImageError(
         .parameter,
         "picture.format is \(unsafe given.format), which cannot be written: use ZOETROPE_RGBA8, _BGRA8, "
-          + "_RGBX8, _RGB8, _GREY8, _RGBA16, _RGB16 or _GREY16")
+          + "_RGBX8, _RGB8, _GRAY8, _RGBA16, _RGB16 or _GRAY16")
     }
     let (width, height) = unsafe (given.width, given.height)
     // The sides are limited so that the number of bytes, with 8 bytes per pixel, fits in an `Int`.
@@ -274,10 +274,10 @@ private struct PictureForm {
     case ZOETROPE_BGRA8: self.init(.bytes, 4, isReversed: true)
     case ZOETROPE_RGBX8: self.init(.bytes, 4, hasAlpha: false)
     case ZOETROPE_RGB8: self.init(.bytes, 3, hasAlpha: false)
-    case ZOETROPE_GREY8: self.init(.bytes, 1, hasAlpha: false)
+    case ZOETROPE_GRAY8: self.init(.bytes, 1, hasAlpha: false)
     case ZOETROPE_RGBA16: self.init(.words, 4)
     case ZOETROPE_RGB16: self.init(.words, 3, hasAlpha: false)
-    case ZOETROPE_GREY16: self.init(.words, 1, hasAlpha: false)
+    case ZOETROPE_GRAY16: self.init(.words, 1, hasAlpha: false)
     default: return nil
     }
   }

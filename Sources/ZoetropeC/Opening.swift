@@ -205,7 +205,7 @@ struct FrameRequest: Sendable, Hashable {
         .parameter, "zoetrope_rendering.reserved is \(rendering.reserved); it must be 0")
     }
     let formats: [PixelFormat] = [
-      .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied, .rgbx8, .rgba8, .rgb565, .grey8,
+      .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied, .rgbx8, .rgba8, .rgb565, .gray8,
       .rgba16,
     ]
     let format = try value(rendering.format, of: formats, "format")

@@ -162,7 +162,7 @@ enum PixelRows {
       unsafe map(pixels, target, count) {
         PixelConversion.pack565(PixelConversion.flatten($0))
       }
-    case .grey8:
+    case .gray8:
       unsafe map(pixels, target, count) { PixelConversion.luma(PixelConversion.flatten($0)) }
     case .rgba16:
       unsafe map(pixels, target, count) {
@@ -195,7 +195,7 @@ enum PixelRows {
     case .rgb565:
       unsafe map(
         source.assumingMemoryBound(to: UInt16.self), target, count, PixelConversion.unpack565)
-    case .grey8:
+    case .gray8:
       unsafe map(source.assumingMemoryBound(to: UInt8.self), target, count) {
         RGBA(red: $0, green: $0, blue: $0)
       }

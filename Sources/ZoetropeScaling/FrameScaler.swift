@@ -171,7 +171,7 @@ extension FrameScaler {
   /// differ from `previous`: the rectangle `dirty`, scaled and grown by the filter's support. The cost is that of
   /// copying `previous`, plus work proportional to the area of `dirtyOut`. Bitmaps that have to be converted for
   /// scaling are scaled as a whole: with filters other than ``ScalingFilter/nearest``, these are bitmaps in
-  /// ``PixelFormat/rgb565`` and ``PixelFormat/grey8``, and premultiplied bitmaps in linear light.
+  /// ``PixelFormat/rgb565`` and ``PixelFormat/gray8``, and premultiplied bitmaps in linear light.
   ///
   /// - Throws: The errors of ``scale(_:isCancelled:)``, and `parameter` if `previous` does not have the size ``size``
   ///   and the format of `bitmap`.
@@ -210,7 +210,7 @@ extension FrameScaler {
   private func detour(of format: PixelFormat) -> PixelFormat? {
     switch (plan, format) {
     case (.pick, _), (.same, _), (.nothing, _): nil
-    case (_, .rgb565), (_, .grey8): .rgbx8
+    case (_, .rgb565), (_, .gray8): .rgbx8
     case (_, .rgba8Premultiplied), (_, .bgra8Premultiplied): isLinearLight ? .rgba8 : nil
     default: nil
     }

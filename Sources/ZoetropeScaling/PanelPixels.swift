@@ -38,12 +38,12 @@ extension Bitmap {
   /// The method uses an ordered pattern of 8x8 thresholds, which has a fixed position in the bitmap. Unlike error
   /// diffusion, ordered dithering of unchanged pixels always gives the same bits, so a panel needs to update only a
   /// frame's ``CompositedFrame/dirtyRect``. A pixel becomes white if its luma, calculated as for
-  /// ``PixelFormat/grey8``, is above the threshold. White pixels stay white and black pixels stay black.
+  /// ``PixelFormat/gray8``, is above the threshold. White pixels stay white and black pixels stay black.
   ///
   /// - Parameter rect: The rectangle to return, which is clipped to the bitmap. Default: nil, the whole bitmap.
   /// - Throws: `outOfMemory` if allocation fails.
   public func ditheredBits(in rect: PixelRect? = nil) throws(AnimatedImageError) -> [UInt8] {
-    let grey = try converted(to: .grey8)
+    let grey = try converted(to: .gray8)
     let rect = clipped(rect)
     var result: [UInt8] = []
     try result.makeRoom(adding: (rect.width + 7) / 8 * rect.height)

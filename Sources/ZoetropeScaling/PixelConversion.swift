@@ -37,7 +37,7 @@ extension Bitmap {
   /// Returns this bitmap scaled into a box.
   ///
   /// To scale several bitmaps of the same size, create one ``FrameScaler``, which computes the weights only once.
-  /// Bitmaps in ``PixelFormat/rgb565`` and ``PixelFormat/grey8`` are converted to ``PixelFormat/rgbx8``, scaled and
+  /// Bitmaps in ``PixelFormat/rgb565`` and ``PixelFormat/gray8`` are converted to ``PixelFormat/rgbx8``, scaled and
   /// converted back, unless `filter` is ``ScalingFilter/nearest``.
   ///
   /// - Parameters:

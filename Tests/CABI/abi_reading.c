@@ -57,7 +57,7 @@ void test_reader(const char *path) {
   CHECK(zoetrope_sample_indices(animation, ZOETROPE_BY_DISTINCT, 0, 4, indices, &found, NULL) == ZOETROPE_OK);
   /* A loop that reads in order ends, whichever of its calls is in progress, and so do all other calls. */
   from.cancelled = animation;
-  zoetrope_rendering gray = {.size = sizeof gray, .format = ZOETROPE_GREY8};
+  zoetrope_rendering gray = {.size = sizeof gray, .format = ZOETROPE_GRAY8};
   int64_t calls = 0;
   do
     status = zoetrope_frame_at_index(animation, calls % (int64_t)count, &gray, &to_left, NULL, &error);

@@ -64,7 +64,7 @@ static void test_frames(const char *path) {
   zoetrope_info info = {.size = sizeof info};
   CHECK(zoetrope_get_info(animation, &info, NULL) == ZOETROPE_OK);
   zoetrope_rendering renderings[] = {
-    {.format = ZOETROPE_RGBA8}, {.format = ZOETROPE_RGBX8, .width = 40}, {.format = ZOETROPE_GREY8, .height = 9},
+    {.format = ZOETROPE_RGBA8}, {.format = ZOETROPE_RGBX8, .width = 40}, {.format = ZOETROPE_GRAY8, .height = 9},
     {.format = ZOETROPE_RGB565}, {.format = ZOETROPE_BGRA8_PREMULTIPLIED, .width = 7, .height = 7,
                                   .fit = ZOETROPE_STRETCH, .filter = ZOETROPE_LANCZOS3, .linear_light = 1}};
   const int count = sizeof renderings / sizeof *renderings;

@@ -104,8 +104,8 @@ void test_pixel_formats(void) {
   static const struct { int32_t format, container; int channels; bool is_deep; } forms[] = {
     {ZOETROPE_RGBA8, ZOETROPE_APNG, 4, false}, {ZOETROPE_BGRA8, ZOETROPE_APNG, 4, false},
     {ZOETROPE_RGBX8, ZOETROPE_APNG, 4, false}, {ZOETROPE_RGB8, ZOETROPE_APNG, 3, false},
-    {ZOETROPE_GREY8, ZOETROPE_APNG, 1, false}, {ZOETROPE_RGBA16, ZOETROPE_APNG, 4, true},
-    {ZOETROPE_RGB16, ZOETROPE_APNG, 3, true}, {ZOETROPE_GREY16, ZOETROPE_APNG, 1, true},
+    {ZOETROPE_GRAY8, ZOETROPE_APNG, 1, false}, {ZOETROPE_RGBA16, ZOETROPE_APNG, 4, true},
+    {ZOETROPE_RGB16, ZOETROPE_APNG, 3, true}, {ZOETROPE_GRAY16, ZOETROPE_APNG, 1, true},
     {ZOETROPE_RGBA8, ZOETROPE_GIF, 4, false}, {ZOETROPE_RGB8, ZOETROPE_GIF, 3, false},
   };
   for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)

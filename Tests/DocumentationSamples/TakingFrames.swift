@@ -18,7 +18,7 @@ func samplesOfTakingFrames(of image: AnimatedImage) async throws -> UInt64 {
   let frame = try await image.frame(at: 3)
   if let damage = frame.damage { print(damage) }
 
-  let grey = try last.converted(to: .grey8)
+  let grey = try last.converted(to: .gray8)
   let file = try PNGEncoder().encode(halfway)
 
   let panel = try last.converted(to: .rgb565)

@@ -131,7 +131,7 @@ import ZoetropeTestSupport
     let scaler = try FrameScaler(from: size, to: PixelSize(width: 2, height: 2))
     let bitmap = try Bitmap(size: size) { _, _ in }
     let small = try scaler.scale(bitmap)
-    let grey = try small.converted(to: .grey8)
+    let grey = try small.converted(to: .gray8)
     for (picture, previous) in [(small, small), (bitmap, bitmap), (bitmap, grey)] {
       let error = #expect(throws: AnimatedImageError.self) {
         try scaler.rescale(picture, previous: previous, dirty: PixelRect(size))

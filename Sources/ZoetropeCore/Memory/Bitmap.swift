@@ -56,7 +56,7 @@ public struct Bitmap: Sendable {
     return Span<RGBA>(_bytes: row(y))
   }
 
-  /// Returns the bytes of row `y`, without padding: one byte per pixel of a ``PixelFormat/grey8`` picture, four per
+  /// Returns the bytes of row `y`, without padding: one byte per pixel of a ``PixelFormat/gray8`` picture, four per
   /// pixel of a ``PixelFormat/bgra8`` picture.
   ///
   /// - Precondition: `0 <= y < height`.

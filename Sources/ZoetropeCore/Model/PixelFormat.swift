@@ -7,7 +7,7 @@ public struct PixelFormat: Sendable, Hashable {
 
   package enum Kind: UInt8, Sendable {
     // Raw values are stored in tables on disk, so add new cases only at the end.
-    case rgba8, rgba8Premultiplied, bgra8, rgbx8, rgb565, grey8, rgba16, bgra8Premultiplied
+    case rgba8, rgba8Premultiplied, bgra8, rgbx8, rgb565, gray8, rgba16, bgra8Premultiplied
 
     /// Whether the colours are multiplied by alpha.
     package var isPremultiplied: Bool { self == .rgba8Premultiplied || self == .bgra8Premultiplied }
@@ -28,13 +28,13 @@ public struct PixelFormat: Sendable, Hashable {
   public static let rgb565 = PixelFormat(kind: .rgb565)
   /// One byte of luma per pixel, blended over black. Luma is the weighted sum of the stored red, green and blue values
   /// (not linearised), with the weights of BT.709.
-  public static let grey8 = PixelFormat(kind: .grey8)
+  public static let gray8 = PixelFormat(kind: .gray8)
   /// Red, green, blue and alpha with 16 bits each, and straight alpha.
   public static let rgba16 = PixelFormat(kind: .rgba16)
 
   /// All formats.
   package static let all: [PixelFormat] = [
-    .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied, .rgbx8, .rgb565, .grey8, .rgba16,
+    .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied, .rgbx8, .rgb565, .gray8, .rgba16,
   ]
 
   /// The number of bytes per pixel.
@@ -42,7 +42,7 @@ public struct PixelFormat: Sendable, Hashable {
     switch kind {
     case .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied, .rgbx8: 4
     case .rgb565: 2
-    case .grey8: 1
+    case .gray8: 1
     case .rgba16: 8
     }
   }

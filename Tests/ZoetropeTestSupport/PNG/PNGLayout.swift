@@ -3,21 +3,21 @@ public struct PNGLayout: Sendable, Hashable {
   /// The colour types of PNG.
   public enum ColorType: UInt8, Sendable, Hashable, CaseIterable {
     /// Grey.
-    case grey = 0
+    case gray = 0
     /// Red, green, blue.
     case rgb = 2
     /// Palette indices.
     case palette = 3
     /// Grey and alpha.
-    case greyAlpha = 4
+    case grayAlpha = 4
     /// Red, green, blue, alpha.
     case rgba = 6
 
     /// Samples of one pixel.
     public var channels: Int {
       switch self {
-      case .grey, .palette: 1
-      case .greyAlpha: 2
+      case .gray, .palette: 1
+      case .grayAlpha: 2
       case .rgb: 3
       case .rgba: 4
       }
@@ -26,9 +26,9 @@ public struct PNGLayout: Sendable, Hashable {
     /// The bit depths that PNG allows for this type.
     public var depths: [Int] {
       switch self {
-      case .grey: [1, 2, 4, 8, 16]
+      case .gray: [1, 2, 4, 8, 16]
       case .palette: [1, 2, 4, 8]
-      case .rgb, .greyAlpha, .rgba: [8, 16]
+      case .rgb, .grayAlpha, .rgba: [8, 16]
       }
     }
   }
@@ -51,10 +51,10 @@ public struct PNGLayout: Sendable, Hashable {
   func values(of sample: PixelSample) -> [UInt16] {
     func cut(_ value: UInt16) -> UInt16 { value >> UInt16(16 - depth) }
     return switch colorType {
-    case .grey: [cut(sample.red)]
+    case .gray: [cut(sample.red)]
     case .rgb: [cut(sample.red), cut(sample.green), cut(sample.blue)]
     case .palette: [UInt16(sample.index ?? 0)]
-    case .greyAlpha: [cut(sample.red), cut(sample.alpha)]
+    case .grayAlpha: [cut(sample.red), cut(sample.alpha)]
     case .rgba: [cut(sample.red), cut(sample.green), cut(sample.blue), cut(sample.alpha)]
     }
   }

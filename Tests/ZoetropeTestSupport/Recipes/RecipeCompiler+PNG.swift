@@ -56,7 +56,7 @@ extension RecipeCompiler {
     let height = try arguments.int("the height")
     canvas = PixelRect(x: 0, y: 0, width: width, height: height)
     let types: [String: PNGLayout.ColorType] = [
-      "grey": .grey, "rgb": .rgb, "palette": .palette, "grey-alpha": .greyAlpha, "rgba": .rgba,
+      "grey": .gray, "rgb": .rgb, "palette": .palette, "grey-alpha": .grayAlpha, "rgba": .rgba,
     ]
     let name = arguments.option("color") ?? "rgba"
     guard let type = types[name] else { throw arguments.error("no colour type \(name)") }

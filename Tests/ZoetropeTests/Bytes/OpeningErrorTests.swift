@@ -60,7 +60,7 @@ import ZoetropeTestSupport
   }
 
   @Test func `each fault of IHDR has words of its own`() {
-    let good = PNGBuilder.header(width: 1, height: 1, layout: PNGLayout(.grey))
+    let good = PNGBuilder.header(width: 1, height: 1, layout: PNGLayout(.gray))
     var wrong = PNGChunk("IHDR", good)
     wrong.hasCorrectChecksum = false
     func header(_ place: Int, _ value: UInt8) -> PNGChunk {

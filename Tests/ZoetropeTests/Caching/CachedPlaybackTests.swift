@@ -123,13 +123,13 @@ import ZoetropeTestSupport
     let image = try AnimatedImage(
       bytes: DeltaGIF.make(width: 42, height: 31, frameCount: 40, patch: 9))
     let cache = MemoryFrameCache(budget: MemoryBudget(byteLimit: 64 << 20))
-    let rendering = Rendering(target: TargetSize(width: 25), filter: .lanczos3, format: .grey8)
+    let rendering = Rendering(target: TargetSize(width: 25), filter: .lanczos3, format: .gray8)
     let reader = RenderedReader(
       image.charged(to: cache.budget), rendering: rendering, cache: cache)
     let plain = FrameReader(image)
     for index in Array(0..<40) + [7, 6, 5, 30, 31, 32] {
       let whole = try plain.frame(at: index).bitmap
-        .scaled(to: TargetSize(width: 25), filter: .lanczos3).converted(to: .grey8)
+        .scaled(to: TargetSize(width: 25), filter: .lanczos3).converted(to: .gray8)
       if index == 30 { cache.removeAll() }
       #expect(try reader.frame(at: index).bitmap == whole, "frame \(index)")
     }

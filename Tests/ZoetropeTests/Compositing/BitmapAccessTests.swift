@@ -16,7 +16,7 @@ import ZoetropeTestSupport
   private static var hiddenStatic: [UInt8] {
     var file = APNGBuilder()
     file.png.signature()
-    file.png.chunk("IHDR", PNGBuilder.header(width: 1, height: 1, layout: PNGLayout(.grey)))
+    file.png.chunk("IHDR", PNGBuilder.header(width: 1, height: 1, layout: PNGLayout(.gray)))
     file.animationControl(frames: 2)
     file.png.chunk("IDAT", ZlibStream().encode([0, 10]))
     for value: UInt8 in [20, 30] {
@@ -107,7 +107,7 @@ import ZoetropeTestSupport
   ) throws {
     var file = APNGBuilder()
     file.png.signature()
-    file.png.chunk("IHDR", PNGBuilder.header(width: 1, height: 1, layout: PNGLayout(.grey)))
+    file.png.chunk("IHDR", PNGBuilder.header(width: 1, height: 1, layout: PNGLayout(.gray)))
     file.animationControl(frames: 2, plays: plays)
     file.frameControl(APNGFrameControl(width: 1, height: 1))
     file.png.chunk("IDAT", ZlibStream().encode([0, 10]))

@@ -168,7 +168,7 @@ import ZoetropeTestSupport
     }
     held.append(canvas.bitmap)
     for bitmap in held { #expect(Self.hasClearPadding(bitmap)) }
-    for format in [PixelFormat.bgra8, .rgb565, .grey8] {
+    for format in [PixelFormat.bgra8, .rgb565, .gray8] {
       let count = PixelBuffer(size: Self.size, format: format).finish().byteCount
       try Self.leaveMarkedBlocks(count)
       #expect(try Self.hasClearPadding(canvas.bitmap.converted(to: format)))

@@ -7,7 +7,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 
 @Suite(.timeLimit(.minutes(10)), .computes) struct PixelDifferenceTests {
-  @Test(arguments: [PixelFormat.rgba8, .rgba16, .rgb565, .grey8])
+  @Test(arguments: [PixelFormat.rgba8, .rgba16, .rgb565, .gray8])
   func `ranges and box are those of a comparison byte by byte`(_ format: PixelFormat) {
     var random = SplitMix64(seed: 11)
     let pixel = format.bytesPerPixel

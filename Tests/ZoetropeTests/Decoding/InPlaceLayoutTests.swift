@@ -81,7 +81,7 @@ import ZoetropeTestSupport
   }
 
   @Test func `other formats, and samples of more bytes than a pixel, are drawn`() throws {
-    for (depth, type) in [(16, PNGLayout.ColorType.rgba), (16, .rgb), (8, .rgb), (2, .grey)] {
+    for (depth, type) in [(16, PNGLayout.ColorType.rgba), (16, .rgb), (8, .rgb), (2, .gray)] {
       var file = PNGBuilder()
       file.signature()
       file.chunk(

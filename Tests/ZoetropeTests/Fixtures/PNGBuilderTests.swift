@@ -94,8 +94,8 @@ import ZoetropeTestSupport
           RGBA(red: UInt8(step), green: UInt8(255 - step), blue: UInt8(step * 3)))
         sample.index = UInt8(step)
         return sample
-      case .grey: return PixelSample(red: grey, green: grey, blue: grey)
-      case .greyAlpha:
+      case .gray: return PixelSample(red: grey, green: grey, blue: grey)
+      case .grayAlpha:
         return PixelSample(red: grey, green: grey, blue: grey, alpha: ~grey | 0x0100)
       case .rgb: return PixelSample(red: grey, green: ~grey, blue: grey &* 31)
       case .rgba: return PixelSample(red: grey, green: ~grey, blue: grey &* 31, alpha: grey &* 7)

@@ -17,7 +17,7 @@ struct DirtyRescaleTests {
   func `a dirty rescale is bit-identical to a full one`(filter: ScalingFilter) throws {
     var generator = SplitMix64(seed: 100)
     let formats: [PixelFormat] = [
-      .rgba8, .rgba8, .rgba8, .bgra8, .rgbx8, .rgba8Premultiplied, .rgba16, .rgb565, .grey8,
+      .rgba8, .rgba8, .rgba8, .bgra8, .rgbx8, .rgba8Premultiplied, .rgba16, .rgb565, .gray8,
     ]
     var differing = 0
     for _ in 0..<Self.sizePairs {

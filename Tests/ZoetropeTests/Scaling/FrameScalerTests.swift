@@ -103,7 +103,7 @@ struct FrameScalerTests {
     }
   }
 
-  @Test(arguments: ScalingFilter.allCases, [PixelFormat.rgba8, .rgbx8, .rgb565, .grey8])
+  @Test(arguments: ScalingFilter.allCases, [PixelFormat.rgba8, .rgbx8, .rgb565, .gray8])
   func `a flat picture stays flat`(filter: ScalingFilter, format: PixelFormat) throws {
     for value: UInt8 in [0, 1, 127, 128, 254, 255] {
       let pixel = try Bitmap.drawn(PixelSize(width: 23, height: 19)) { _, _, byte in

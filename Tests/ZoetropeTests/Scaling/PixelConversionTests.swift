@@ -86,22 +86,22 @@ struct PixelConversionTests {
       let source = Bitmap.drawn(PixelSize(width: 256, height: 256)) { x, y, byte in
         byte == 0 ? UInt8(x) : byte == 1 ? UInt8(y) : byte == 2 ? UInt8(blue) : 255
       }
-      let grey = try source.converted(to: .grey8)
+      let grey = try source.converted(to: .gray8)
       let wrong = Self.count { x, y in
         let sum = 2126 * x + 7152 * y + 722 * blue
         return grey.channel(0, x: x, y: y) != (sum + 5000) / 10000
       }
       #expect(wrong == 0)
     }
-    let blended = try Self.plane.converted(to: .grey8)
-    #expect(try blended == Self.plane.converted(to: .rgbx8).converted(to: .grey8))
+    let blended = try Self.plane.converted(to: .gray8)
+    #expect(try blended == Self.plane.converted(to: .rgbx8).converted(to: .gray8))
   }
 
   @Test func `grey comes back as itself`() throws {
-    let grey = Bitmap.drawn(PixelSize(width: 256, height: 1), .grey8) { x, _, _ in UInt8(x) }
+    let grey = Bitmap.drawn(PixelSize(width: 256, height: 1), .gray8) { x, _, _ in UInt8(x) }
     #expect(try grey.converted(to: .rgba8)[200, 0] == RGBA(red: 200, green: 200, blue: 200))
     for format in [PixelFormat.rgba8, .bgra8, .rgbx8, .rgba8Premultiplied, .rgba16] {
-      #expect(try grey.converted(to: format).converted(to: .grey8) == grey)
+      #expect(try grey.converted(to: format).converted(to: .gray8) == grey)
     }
   }
 

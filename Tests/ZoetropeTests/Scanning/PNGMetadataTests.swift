@@ -15,7 +15,7 @@ import ZoetropeTestSupport
   {
     var png = PNGBuilder()
     png.signature()
-    let layout = PNGLayout(.grey, depth: depth)
+    let layout = PNGLayout(.gray, depth: depth)
     png.chunk("IHDR", PNGBuilder.header(width: 1, height: 1, layout: layout))
     for chunk in chunks { png.chunk(chunk) }
     png.chunk("IDAT", ZlibStream().encode([0, sample]))

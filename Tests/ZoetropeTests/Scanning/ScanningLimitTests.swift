@@ -13,7 +13,7 @@ import ZoetropeTestSupport
   private func png(_ chunks: [PNGChunk], after more: [PNGChunk] = []) -> [UInt8] {
     var png = PNGBuilder()
     png.signature()
-    png.chunk("IHDR", PNGBuilder.header(width: 1, height: 1, layout: PNGLayout(.grey)))
+    png.chunk("IHDR", PNGBuilder.header(width: 1, height: 1, layout: PNGLayout(.gray)))
     for chunk in chunks { png.chunk(chunk) }
     png.chunk("IDAT", ZlibStream().encode([0, 7]))
     for chunk in more { png.chunk(chunk) }
@@ -206,7 +206,7 @@ import ZoetropeTestSupport
   private static var cutAPNG: [UInt8] {
     var file = APNGBuilder()
     file.png.signature()
-    file.png.chunk("IHDR", PNGBuilder.header(width: 8, height: 8, layout: PNGLayout(.grey)))
+    file.png.chunk("IHDR", PNGBuilder.header(width: 8, height: 8, layout: PNGLayout(.gray)))
     file.animationControl(frames: 2)
     let data = ZlibStream().encode([UInt8](repeating: 0, count: 72))
     file.frameControl(APNGFrameControl(width: 8, height: 8))
@@ -282,7 +282,7 @@ import ZoetropeTestSupport
     png.chunk(
       "IHDR",
       PNGBuilder.header(
-        width: 0x7fff_ffff, height: 0x7fff_ffff, layout: PNGLayout(.grey)))
+        width: 0x7fff_ffff, height: 0x7fff_ffff, layout: PNGLayout(.gray)))
     png.chunk("IDAT", ZlibStream().encode([0, 7]))
     png.chunk("IEND")
     let error = #expect(throws: AnimatedImageError.self) {

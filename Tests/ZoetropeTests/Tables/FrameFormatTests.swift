@@ -36,7 +36,7 @@ import ZoetropeTestSupport
   }
 
   @Test func `one decode pass fills every format of a family, in every style`() throws {
-    let styles: [PixelFormat] = [.rgba8, .bgra8Premultiplied, .rgbx8, .rgb565, .grey8]
+    let styles: [PixelFormat] = [.rgba8, .bgra8Premultiplied, .rgbx8, .rgb565, .gray8]
     var formats = styles.map { format("\($0)", style: $0) }
     formats.append(format("other", family: "g"))
     let store = try FrameStore(at: directory, formats: formats)
@@ -122,7 +122,7 @@ import ZoetropeTestSupport
   @Test func `other parameters make another table and leave the others alone`() throws {
     let (old, other) = (format("a"), format("b"))
     let changed = [
-      format("a", 24), format("a", style: .grey8), format("a", maximumCount: 32),
+      format("a", 24), format("a", style: .gray8), format("a", maximumCount: 32),
       format("a", drawing: FrameDrawing("badge", version: 1) { _, _, _ in }),
       format("a", drawing: FrameDrawing("badge", version: 2) { _, _, _ in }),
       FrameFormat("a", size: old.size, fit: .fill, maximumCount: 64),

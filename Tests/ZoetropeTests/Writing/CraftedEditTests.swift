@@ -230,7 +230,7 @@ import Zoetrope
   @Test func `a profile for grey is kept, because pictures stay grey`() throws {
     let data = try Self.rows([1, 77, 4, 99], [7, 10, 11, 14])
     let bytes = withPoster(
-      PNGLayout(.greyAlpha), try Self.greyProfile(), poster: data,
+      PNGLayout(.grayAlpha), try Self.greyProfile(), poster: data,
       [(control(), data), (control(), try Self.rows([9, 7, 4, 99], [7, 10, 11, 14]))])
     let sink = MemorySink()
     let image = try AnimatedImage(bytes: bytes)
@@ -244,7 +244,7 @@ import Zoetrope
   @Test func `a profile for grey does not get into a file in colour`() throws {
     let dot = try #require(ZlibCompressor(level: 6)?.compress([0, 50]))
     let bytes = withPoster(
-      PNGLayout(.grey), try Self.greyProfile(), poster: try Self.rows([1, 2], [3, 4]),
+      PNGLayout(.gray), try Self.greyProfile(), poster: try Self.rows([1, 2], [3, 4]),
       [
         (APNGFrameControl(width: 1, height: 1), dot),
         (APNGFrameControl(width: 1, height: 1, x: 1, y: 1), dot),

@@ -174,7 +174,7 @@ extension Bitmap {
     // The fourth byte of a pixel is 255.
     case .rgbx8:
       return Bitmap(size: size, format: .rgba8, bytesPerRow: bytesPerRow, storage: storage)
-    case .bgra8, .rgb565, .grey8: break
+    case .bgra8, .rgb565, .gray8: break
     default:
       throw AnimatedImageError(
         .parameter, "a picture in the format \(format) cannot be written without conversion")
@@ -198,7 +198,7 @@ extension Bitmap {
       UInt32(unsafe row.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
     }
     switch format {
-    case .grey8: return byte(x) &* 0x01_0101 | 0xff00_0000
+    case .gray8: return byte(x) &* 0x01_0101 | 0xff00_0000
     case .rgb565:
       let word = byte(x * 2) | byte(x * 2 + 1) << 8
       let (red, green, blue) = (word >> 11, word >> 5 & 63, word & 31)
