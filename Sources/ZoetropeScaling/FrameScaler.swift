@@ -4,7 +4,7 @@
 /// microseconds per target row and column.
 ///
 /// The results are deterministic: on every machine, and with both ``scale(_:isCancelled:)`` and
-/// ``rescale(_:previous:dirty:isCancelled:)``, the same source pixels give bit-identical target pixels. Each channel
+/// ``rescale(_:previous:changed:isCancelled:)``, the same source pixels give bit-identical target pixels. Each channel
 /// differs by at most 1 from the result of exact arithmetic.
 public struct FrameScaler: Sendable {
   /// The size of the bitmaps to scale.
@@ -164,20 +164,20 @@ extension FrameScaler {
     return buffer.finish()
   }
 
-  /// Returns `bitmap` scaled to ``size``, and recomputes only the pixels that depend on `dirty`.
+  /// Returns `bitmap` scaled to ``size``, and recomputes only the pixels that depend on `changed`.
   ///
   /// `previous` must be the result of this scaler, or of an equal scaler, for a bitmap that differs from `bitmap` only
-  /// in `dirty`. The returned bitmap is bit-identical to `scale(bitmap)`, and `dirtyOut` contains every pixel that can
-  /// differ from `previous`: the rectangle `dirty`, scaled and grown by the filter's support. The cost is that of
-  /// copying `previous`, plus work proportional to the area of `dirtyOut`. Bitmaps that have to be converted for
+  /// in `changed`. The returned bitmap is bit-identical to `scale(bitmap)`, and `dirtyRect` contains every pixel that
+  /// can differ from `previous`: the rectangle `changed`, scaled and grown by the filter's support. The cost is that of
+  /// copying `previous`, plus work proportional to the area of `dirtyRect`. Bitmaps that have to be converted for
   /// scaling are scaled as a whole: with filters other than ``ScalingFilter/nearest``, these are bitmaps in
   /// ``PixelFormat/rgb565`` and ``PixelFormat/gray8``, and premultiplied bitmaps in linear light.
   ///
   /// - Throws: The errors of ``scale(_:isCancelled:)``, and `parameter` if `previous` does not have the size ``size``
   ///   and the format of `bitmap`.
   public func rescale(
-    _ bitmap: Bitmap, previous: Bitmap, dirty: PixelRect, isCancelled: () -> Bool = { false }
-  ) throws(AnimatedImageError) -> (bitmap: Bitmap, dirtyOut: PixelRect) {
+    _ bitmap: Bitmap, previous: Bitmap, changed: PixelRect, isCancelled: () -> Bool = { false }
+  ) throws(AnimatedImageError) -> (bitmap: Bitmap, dirtyRect: PixelRect) {
     try check(bitmap)
     guard previous.size == size, previous.format == bitmap.format else {
       throw AnimatedImageError(
@@ -186,7 +186,7 @@ extension FrameScaler {
           + "\(bitmap.format)"
       )
     }
-    let region = touched(by: dirty)
+    let region = touched(by: changed)
     if region.isEmpty { return (previous, .empty) }
     if region == PixelRect(size) || detour(of: bitmap.format) != nil {
       return (try scale(bitmap, isCancelled: isCancelled), region)

@@ -134,7 +134,7 @@ import ZoetropeTestSupport
     let grey = try small.converted(to: .gray8)
     for (picture, previous) in [(small, small), (bitmap, bitmap), (bitmap, grey)] {
       let error = #expect(throws: AnimatedImageError.self) {
-        try scaler.rescale(picture, previous: previous, dirty: PixelRect(size))
+        try scaler.rescale(picture, previous: previous, changed: PixelRect(size))
       }
       #expect(error?.code == .parameter)
     }

@@ -92,7 +92,7 @@ struct ScaleBench {
       x: example.source.width / 3, y: example.source.height / 3, width: width, height: height)
     let previous = try scaler.scale(bitmap)
     try report(example.name, "dirty5", filter) {
-      try scaler.rescale(bitmap, previous: previous, dirty: dirty).bitmap
+      try scaler.rescale(bitmap, previous: previous, changed: dirty).bitmap
     }
   }
 

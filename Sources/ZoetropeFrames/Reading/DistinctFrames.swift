@@ -38,7 +38,7 @@ package struct DistinctFrames {
       for change in changes {
         let area: PixelRect
         (scaled, area) = try scaler.rescale(
-          bitmap, previous: scaled, dirty: change, isCancelled: isCancelled)
+          bitmap, previous: scaled, changed: change, isCancelled: isCancelled)
         if !area.isEmpty { areas.append(area) }
       }
       result = scaled

@@ -159,7 +159,7 @@ struct PictureScaler: Sendable {
     let dirty = PixelRect(
       x: inside.x - part.x, y: inside.y - part.y, width: inside.width, height: inside.height)
     let (result, touched) = endingWithoutMemory(
-      try scaler.rescale(picture, previous: before, dirty: dirty))
+      try scaler.rescale(picture, previous: before, changed: dirty))
     last = result
     return (result, PixelDifference(from: before, to: result, within: touched))
   }

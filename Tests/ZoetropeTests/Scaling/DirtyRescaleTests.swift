@@ -36,12 +36,12 @@ struct DirtyRescaleTests {
         bitmap = bitmap.scribbled(
           in: dirty, alpha: Self.randomAlpha(using: &generator), using: &generator)
         let previous = scaled
-        let result = try scaler.rescale(bitmap, previous: previous, dirty: dirty)
+        let result = try scaler.rescale(bitmap, previous: previous, changed: dirty)
         scaled = result.bitmap
         let full = try scaler.scale(bitmap)
         if scaled != full { differing += 1 }
         #expect(scaled == full, "\(format) \(source) to \(size), dirty \(dirty)")
-        #expect(Self.differences(previous, full, outside: result.dirtyOut) == 0)
+        #expect(Self.differences(previous, full, outside: result.dirtyRect) == 0)
         if differing > 3 { return }
       }
     }
@@ -54,9 +54,9 @@ struct DirtyRescaleTests {
     let scaler = try FrameScaler(from: bitmap.size, to: PixelSize(width: 11, height: 30))
     let scaled = try scaler.scale(bitmap)
     let outside = PixelRect(x: 20, y: 3, width: 4, height: 4)
-    let result = try scaler.rescale(bitmap, previous: scaled, dirty: outside)
+    let result = try scaler.rescale(bitmap, previous: scaled, changed: outside)
     #expect(result.bitmap == scaled)
-    #expect(result.dirtyOut == .empty)
+    #expect(result.dirtyRect == .empty)
     #expect(scaler.touched(by: PixelRect(bitmap.size)) == PixelRect(scaler.size))
   }
 
