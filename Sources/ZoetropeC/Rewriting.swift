@@ -92,7 +92,7 @@ extension zoetrope_writer_options {
     let own = image.format.outputFormat
     let format = try format(for: path) ?? own
     return EditOptions(
-      delayPolicy: try value(delays, of: delayPolicies, "delays"), timing: writing.timing,
+      delayPolicy: try value(delays, of: delayPolicies, "delays"), shortDelays: writing.shortDelays,
       // A still PNG remains a still PNG.
       format: format == own ? nil : format, colors: writing.colors, dithering: writing.dithering,
       transparency: writing.transparency, tolerance: writing.tolerance, budget: try budget(),

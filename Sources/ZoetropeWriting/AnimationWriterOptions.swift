@@ -15,10 +15,10 @@ public struct AnimationWriterOptions: Sendable {
   public var effort: EncodingEffort
   /// What happens to a frame that equals the previous one. Default: ``IdenticalFrames/merge``.
   public var identicalFrames: IdenticalFrames
-  /// How delays are converted to the whole centiseconds of a GIF. Default: ``Timing/browser``. ``AnimationWriter``
-  /// stores the delays of an APNG unchanged, although browsers show a delay of 10 ms or less for 100 ms; edits drop
-  /// frames that would get such a delay (see ``EditOptions/timing``).
-  public var timing: Timing
+  /// What happens to frames of a GIF that would last less than 2 cs. Default: ``ShortDelays/merge``.
+  /// ``AnimationWriter`` stores the delays of an APNG unchanged, although browsers show a delay of 10 ms or less for
+  /// 100 ms; edits drop frames that would get such a delay (see ``EditOptions/shortDelays``).
+  public var shortDelays: ShortDelays
   /// The metadata to write: colour space, profile, density, Exif and text. Default: nil, which means none.
   public var metadata: AnimationMetadata?
   /// A picture for readers without animation support. It is not a frame. Default: nil, which means that such readers
@@ -77,22 +77,22 @@ public struct AnimationWriterOptions: Sendable {
     public static let keep = Self(merges: false)
   }
 
-  /// How delays are converted to whole centiseconds, and what edits do with delays that browsers replace.
-  public struct Timing: Sendable, Hashable {
-    private let isExact: Bool
+  /// What happens to frames with delays that browsers replace with longer ones.
+  public struct ShortDelays: Sendable, Hashable {
+    private let merges: Bool
     /// Stored delays are at least 2 cs, because browsers show such delays as stored. Shorter frames are merged, unless
     /// identical frames are kept. The duration of a play does not change. A delay of zero counts as 10 cs, as it does
     /// in browsers. For an edited APNG, the least delay is 11 ms.
-    public static let browser = Self(isExact: false)
+    public static let merge = Self(merges: true)
     /// Delays are stored as exactly as the format allows, however short. Use this for players other than browsers.
-    public static let exact = Self(isExact: true)
+    public static let keep = Self(merges: false)
   }
 
   /// Creates options; omitted arguments take their defaults.
   public init(
     format: AnimationFormat = .default, size: PixelSize? = nil, playCount: PlayCount = .indefinite,
     effort: EncodingEffort = .balanced, identicalFrames: IdenticalFrames = .merge,
-    timing: Timing = .browser, metadata: AnimationMetadata? = nil, poster: Bitmap? = nil,
+    shortDelays: ShortDelays = .merge, metadata: AnimationMetadata? = nil, poster: Bitmap? = nil,
     survey: ColorSurvey? = nil, keepsHiddenColors: Bool = false, colors: ColorPolicy = .automatic,
     dithering: Dithering = .automatic, transparency: Transparency = .threshold(),
     tolerance: Int = 0, frameCount: Int? = nil, memoryByteLimit: Int? = nil, parallelism: Int = 0
@@ -102,7 +102,7 @@ public struct AnimationWriterOptions: Sendable {
     self.playCount = playCount
     self.effort = effort
     self.identicalFrames = identicalFrames
-    self.timing = timing
+    self.shortDelays = shortDelays
     self.metadata = metadata
     self.poster = poster
     self.survey = survey
@@ -118,8 +118,8 @@ public struct AnimationWriterOptions: Sendable {
 
   /// Whether short frames, which browsers would show longer than requested, are merged.
   package var mergesShortFrames: Bool {
-    format.writable?.countsCentiseconds == true && timing == .browser && identicalFrames == .merge
-      && frameCount == nil
+    format.writable?.countsCentiseconds == true && shortDelays == .merge
+      && identicalFrames == .merge && frameCount == nil
   }
 
   /// Whether the last frame may have to clear pixels for the first frame of the next play, because only the disposal of

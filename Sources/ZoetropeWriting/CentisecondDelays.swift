@@ -17,7 +17,7 @@ package struct CentisecondDelays: Sendable {
     }
   }
 
-  private let timing: AnimationWriterOptions.Timing
+  private let shortDelays: AnimationWriterOptions.ShortDelays
   private var frameCount = 0
   /// The end time of the frames added so far.
   private var total: ExactTime
@@ -31,8 +31,8 @@ package struct CentisecondDelays: Sendable {
 
   /// - Parameter error: The time by which the frames before these last longer than what is stored for them. The stored
   ///   delays of these frames make up for it. Default: none.
-  package init(_ timing: AnimationWriterOptions.Timing, error: ExactTime = .zero) {
-    self.timing = timing
+  package init(_ shortDelays: AnimationWriterOptions.ShortDelays, error: ExactTime = .zero) {
+    self.shortDelays = shortDelays
     total = error
   }
 
@@ -42,12 +42,12 @@ package struct CentisecondDelays: Sendable {
   /// The indices of the frames that may still be returned, in order.
   var candidates: [Int] { [pending?.frame, winner?.frame].compactMap(\.self) }
 
-  private var least: Int128 { timing == .browser ? 2 : 0 }
+  private var least: Int128 { shortDelays == .merge ? 2 : 0 }
 
   /// Adds a frame. Returns an earlier frame if it is now certain to be kept.
   package mutating func add(_ delay: ExactTime) -> Kept? {
     var delay = delay
-    if timing == .browser, delay == .zero { delay = ExactTime(1, 10) }
+    if shortDelays == .merge, delay == .zero { delay = ExactTime(1, 10) }
     total = total + delay
     if winner.map({ $0.time < delay }) ?? true { winner = (frameCount, delay) }
     frameCount += 1
@@ -100,7 +100,7 @@ struct ShortFrameMerging: Sendable {
   /// A kept frame and its index among the appended frames.
   typealias Kept = (frame: WritableFrame, index: Int)
 
-  private var delays = CentisecondDelays(.browser)
+  private var delays = CentisecondDelays(.merge)
   private var held: [Int: WritableFrame] = [:]
   private var frameCount = 0
   /// The index of the frame returned last. Only the frame with the next index may keep its changed rectangle, which

@@ -30,7 +30,7 @@ struct WritingChoices: Hashable {
 
   func editOptions(delayPolicy: DelayPolicy) -> EditOptions {
     EditOptions(
-      delayPolicy: delayPolicy, timing: timing, colors: reduction.colors,
+      delayPolicy: delayPolicy, shortDelays: shortDelays, colors: reduction.colors,
       dithering: reduction.dithering,
       transparency: reduction.transparency, tolerance: tolerance, budget: budget, effort: effort,
       keepsHiddenColors: keepsHiddenColors,
@@ -58,5 +58,7 @@ struct WritingChoices: Hashable {
     }
   }
 
-  private var timing: AnimationWriterOptions.Timing { keepsShortDelays ? .exact : .browser }
+  private var shortDelays: AnimationWriterOptions.ShortDelays {
+    keepsShortDelays ? .keep : .merge
+  }
 }

@@ -57,7 +57,7 @@ struct MakeRequest: Hashable {
     let kept: EditDelays
     do throws(AnimatedImageError) {
       kept = try .stored(
-        in: format, timeline, form.keepsShortDelays ? .exact : .browser)
+        in: format, timeline, form.keepsShortDelays ? .keep : .merge)
     } catch {
       throw pictures.failure(error)
     }

@@ -30,10 +30,11 @@ package struct EditDelays: Sendable, Hashable {
 
   /// Returns delays as `format` stores them. A still picture stores none, so that they are zero.
   ///
-  /// - Parameter timing: How to treat delays that an edit has made too short for browsers.
+  /// - Parameter shortDelays: What happens to frames that an edit has made too short for browsers.
   /// - Throws: `limitExceeded` if the delays take too many frames.
   package static func stored(
-    in format: AnimationFormat, _ timeline: EditTimeline, _ timing: AnimationWriterOptions.Timing
+    in format: AnimationFormat, _ timeline: EditTimeline,
+    _ shortDelays: AnimationWriterOptions.ShortDelays
   ) throws(AnimatedImageError) -> EditDelays {
     guard let writable = format.writable else {
       var delays = EditDelays()
@@ -43,14 +44,14 @@ package struct EditDelays: Sendable, Hashable {
       return delays
     }
     return writable.countsCentiseconds
-      ? try centiseconds(timeline, timing) : try fractions(timeline, timing)
+      ? try centiseconds(timeline, shortDelays) : try fractions(timeline, shortDelays)
   }
 
   /// Returns delays in whole centiseconds, as GIF stores them.
   ///
   /// - Throws: `limitExceeded` if the delays take too many frames.
   package static func centiseconds(
-    _ timeline: EditTimeline, _ timing: AnimationWriterOptions.Timing
+    _ timeline: EditTimeline, _ shortDelays: AnimationWriterOptions.ShortDelays
   ) throws(AnimatedImageError) -> EditDelays {
     var delays = EditDelays()
     let showings = timeline.showings
@@ -71,7 +72,7 @@ package struct EditDelays: Sendable, Hashable {
         continue
       }
       let end = showings[place...].firstIndex(where: isKept) ?? showings.count
-      try delays.append(showings[place..<end], timeline, timing)
+      try delays.append(showings[place..<end], timeline, shortDelays)
       place = end
     }
     return delays
@@ -80,13 +81,13 @@ package struct EditDelays: Sendable, Hashable {
   /// Appends a run of showings whose delays are not kept.
   private mutating func append(
     _ run: ArraySlice<EditTimeline.Showing>, _ timeline: EditTimeline,
-    _ timing: AnimationWriterOptions.Timing
+    _ shortDelays: AnimationWriterOptions.ShortDelays
   ) throws(AnimatedImageError) {
     let timescale = timeline.timescale
     // Only the error of rounding is made up for. The time by which short frames were lengthened is lost: the frames after
     // them are not shortened or dropped for it.
     let carried = roundingError
-    var rounding = CentisecondDelays(timing, error: carried)
+    var rounding = CentisecondDelays(shortDelays, error: carried)
     var ticks: Int128 = 0
     var groups: [CentisecondDelays.Kept] = []
     var count = kept.count
@@ -126,10 +127,10 @@ package struct EditDelays: Sendable, Hashable {
   ///
   /// - Throws: `limitExceeded` if the delays take too many frames.
   package static func fractions(
-    _ timeline: EditTimeline, _ timing: AnimationWriterOptions.Timing
+    _ timeline: EditTimeline, _ shortDelays: AnimationWriterOptions.ShortDelays
   ) throws(AnimatedImageError) -> EditDelays {
     var delays = EditDelays()
-    let showings = timing == .browser ? delays.mergedShowings(of: timeline) : timeline.showings
+    let showings = shortDelays == .merge ? delays.mergedShowings(of: timeline) : timeline.showings
     delays.mergedCount = timeline.showings.count - showings.count
     var rounding = FractionDelays()
     for showing in showings {

@@ -5,10 +5,10 @@ public struct EditOptions: Sendable, Hashable {
   ///
   /// A delay that no edit changes is stored unchanged, however short it is.
   public var delayPolicy: DelayPolicy
-  /// How delays that edits change are stored if browsers would show them for 100 ms. Default: `browser`, which drops
-  /// frames that would last less than 2 cs in a GIF, or less than 11 ms in an APNG, and adds their time to others, so
-  /// that the total duration does not change.
-  public var timing: AnimationWriterOptions.Timing
+  /// What happens to frames that edits make so short that browsers would show them for 100 ms. Default: `merge`, which
+  /// drops frames that would last less than 2 cs in a GIF, or less than 11 ms in an APNG, and adds their time to
+  /// others, so that the total duration does not change.
+  public var shortDelays: AnimationWriterOptions.ShortDelays
   /// The format of the output, whatever the name of the file. Default: nil, which means the format of the source.
   /// ``AnimationFormat/png`` means APNG. In a different format, no compressed frame can be copied. A format that cannot
   /// be written is rejected with ``AnimatedImageError/Code/unwritable``.
@@ -50,14 +50,14 @@ public struct EditOptions: Sendable, Hashable {
 
   /// Creates options; omitted arguments take their defaults.
   public init(
-    delayPolicy: DelayPolicy = .browser, timing: AnimationWriterOptions.Timing = .browser,
+    delayPolicy: DelayPolicy = .browser, shortDelays: AnimationWriterOptions.ShortDelays = .merge,
     format: AnimationFormat? = nil, colors: ColorPolicy = .automatic,
     dithering: Dithering = .automatic, transparency: Transparency = .threshold(),
     tolerance: Int = 0, budget: ByteBudget? = nil,
     effort: EncodingEffort = .balanced, keepsHiddenColors: Bool = false, parallelism: Int = 0
   ) {
     self.delayPolicy = delayPolicy
-    self.timing = timing
+    self.shortDelays = shortDelays
     self.format = format
     self.colors = colors
     self.dithering = dithering

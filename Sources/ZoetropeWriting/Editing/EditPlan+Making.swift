@@ -93,7 +93,7 @@ extension EditPlan {
     _ reason: Reason, _ isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
     format = (options.format ?? image.format).outputFormat
-    let delays = try EditDelays.stored(in: format, timeline, options.timing)
+    let delays = try EditDelays.stored(in: format, timeline, options.shortDelays)
     let rewriting = try PictureRewriting(
       image, timeline, delays.kept, options, reason: reason, isCancelled: isCancelled)
     self.image = image
@@ -128,7 +128,7 @@ extension EditPlan {
       image.format.writable == nil && timeline.playCount == image.playCount
       && timeline.showings.allSatisfy { $0.stored == image.frames[$0.frame].delay }
     format = isStill ? image.format : image.format.outputFormat
-    let delays = try EditDelays.stored(in: format, timeline, options.timing)
+    let delays = try EditDelays.stored(in: format, timeline, options.shortDelays)
     try Self.check(timeline.playCount, format)
     let pictures = SourcePictures(image, isCancelled: isCancelled)
     guard let copying = try image.format.editing?.copying(image) else {

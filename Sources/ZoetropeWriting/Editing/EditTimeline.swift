@@ -339,8 +339,8 @@ package struct EditTimeline: Sendable, Hashable {
 
   /// Sets the delays of all showings to `delays`, in order.
   ///
-  /// A delay that browsers would replace with a longer one is not stored as it is, but according to the timing of the
-  /// output.
+  /// A delay that browsers would replace with a longer one is not stored as it is, but as
+  /// ``EditOptions/shortDelays`` specifies.
   package mutating func set(_ delays: [FrameDelay]) {
     let frames = delays.map { FrameControl(index: 0, rect: .empty, delay: $0) }
     let timeline = PlaybackTimeline(frames, policy: .exact)

@@ -54,7 +54,7 @@ package struct PictureRewriting: Sendable {
     let format = (options.format ?? image.format).outputFormat
     var writing = AnimationWriterOptions(
       format: format, playCount: timeline.playCount, effort: options.effort,
-      timing: options.timing, metadata: metadata,
+      shortDelays: options.shortDelays, metadata: metadata,
       keepsHiddenColors: !format.hasPalettes && options.keepsHiddenColors, colors: options.colors,
       dithering: options.dithering, transparency: options.transparency,
       tolerance: options.tolerance,

@@ -13,9 +13,9 @@ package enum RandomEdits {
     let edits = (0..<1 + random.next() % 3).map { _ in
       edit(&random, frames: comparison.frames.count, comparison.animation.canvasSize)
     }
-    let timing: AnimationWriterOptions.Timing = random.next() & 1 == 0 ? .browser : .exact
+    let shortDelays: AnimationWriterOptions.ShortDelays = random.next() & 1 == 0 ? .merge : .keep
     let policy: DelayPolicy = random.next() & 1 == 0 ? .browser : .exact
-    var outcome = comparison.run(edits, EditOptions(delayPolicy: policy, timing: timing))
+    var outcome = comparison.run(edits, EditOptions(delayPolicy: policy, shortDelays: shortDelays))
     outcome.problem = outcome.problem.map { "\(edits): \($0)" }
     return outcome
   }

@@ -24,7 +24,7 @@ extension RandomFilm {
     }
     let limit = below(3) == 0 ? nil : 2 + below(40)
     var settings = EditOptions(
-      delayPolicy: .exact, timing: .exact, format: below(3) == 0 ? .apng : .gif,
+      delayPolicy: .exact, shortDelays: .keep, format: below(3) == 0 ? .apng : .gif,
       colors: limit.map { .limited(to: $0) } ?? .automatic,
       dithering: Dithering.all[below(Dithering.all.count)],
       transparency: below(2) == 0 ? .threshold() : .matte(RGBA(red: 9, green: 99, blue: 199)),
@@ -108,7 +108,7 @@ extension RandomFilm {
   ) throws(AnimatedImageError) -> AnimatedImage {
     if edits.isEmpty { return source }
     let settings = EditOptions(
-      delayPolicy: .exact, timing: .exact, format: .apng, parallelism: 1)
+      delayPolicy: .exact, shortDelays: .keep, format: .apng, parallelism: 1)
     return try AnimatedImage(bytes: Self.write(source, edits, settings))
   }
 

@@ -21,7 +21,7 @@ package struct RandomFilm {
     let size = PixelSize(width: 1 + below(40), height: 1 + below(20))
     let isDeep = below(5) == 0 && !isGIF
     let keepsHidden = below(4) == 0 && !isGIF
-    let timing: AnimationWriterOptions.Timing = isGIF && below(2) == 0 ? .exact : .browser
+    let shortDelays: AnimationWriterOptions.ShortDelays = isGIF && below(2) == 0 ? .keep : .merge
     var colors = Colors(below: below, isDeep: isDeep, hasPalette: isGIF)
     var pixels = [UInt64](repeating: 0, count: size.area)
     if below(3) > 0 { pixels = pixels.map { _ in colors.color(below) } }
@@ -36,7 +36,7 @@ package struct RandomFilm {
       }
       past.append(pixels)
       let kept = keepsHidden ? pixels : pixels.map { $0 >> 48 == 0 ? 0 : $0 }
-      let delay = isGIF && timing == .browser ? Self.longDelay(below) : Self.delay(below)
+      let delay = isGIF && shortDelays == .merge ? Self.longDelay(below) : Self.delay(below)
       frames.append(
         WritableFrame(bitmap: Self.bitmap(pixels, size, isDeep: isDeep), delay: delay))
       add(kept, ExactTime(delay))
@@ -44,7 +44,7 @@ package struct RandomFilm {
     options = AnimationWriterOptions(
       format: format, playCount: below(2) == 0 ? .indefinite : .finite(1 + below(3)),
       effort: [.fast, .balanced, .small][below(3)],
-      identicalFrames: below(2) == 0 ? .merge : .keep, timing: timing,
+      identicalFrames: below(2) == 0 ? .merge : .keep, shortDelays: shortDelays,
       keepsHiddenColors: keepsHidden, colors: isGIF ? .exact : .automatic,
       frameCount: below(3) == 0 ? frames.count : nil, parallelism: 1 + below(3))
     if below(4) == 0, !isGIF {

@@ -188,13 +188,13 @@ import ZoetropeTestSupport
     #expect(image.duration(policy: .exact) == .milliseconds(175))
   }
 
-  @Test(arguments: [AnimationWriterOptions.Timing.browser, .exact])
+  @Test(arguments: [AnimationWriterOptions.ShortDelays.merge, .keep])
   func `a delay of a hundred years is too long for a GIF`(
-    timing: AnimationWriterOptions.Timing
+    shortDelays: AnimationWriterOptions.ShortDelays
   ) throws {
     let sink = MemorySink()
     let writer = try AnimationWriter(
-      to: sink, options: AnimationWriterOptions(format: .gif, timing: timing))
+      to: sink, options: AnimationWriterOptions(format: .gif, shortDelays: shortDelays))
     let error = #expect(throws: AnimatedImageError.self) {
       try writer.append(Self.red, delay: FrameDelay(numerator: 3_200_000_000, denominator: 1))
       try writer.append(Self.green, delay: Self.delay(50))

@@ -6,9 +6,9 @@ import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct CentisecondDelayTests {
   private static func stored(
-    _ delays: [ExactTime], _ timing: AnimationWriterOptions.Timing = .browser
+    _ delays: [ExactTime], _ shortDelays: AnimationWriterOptions.ShortDelays = .merge
   ) -> [CentisecondDelays.Kept] {
-    var planner = CentisecondDelays(timing)
+    var planner = CentisecondDelays(shortDelays)
     return delays.compactMap { planner.add($0) } + planner.finish()
   }
 
@@ -57,11 +57,11 @@ import ZoetropeTestSupport
 
   @Test func `a delay of zero is stored as browsers show it`() {
     #expect(Self.stored([.zero, .zero]).map(\.delays) == [[10], [10]])
-    #expect(Self.stored([.zero, .zero], .exact).map(\.delays) == [[0], [0]])
+    #expect(Self.stored([.zero, .zero], .keep).map(\.delays) == [[0], [0]])
   }
 
   @Test func `exact delays may be shorter`() {
-    let kept = Self.stored(Array(repeating: ExactTime(1, 60), count: 6), .exact)
+    let kept = Self.stored(Array(repeating: ExactTime(1, 60), count: 6), .keep)
     #expect(kept.map(\.delays) == [[2], [1], [2], [2], [1], [2]])
   }
 

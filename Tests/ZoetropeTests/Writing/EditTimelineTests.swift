@@ -209,11 +209,11 @@ struct EditTimelineTests {
     var source = timeline(
       [FrameDelay](repeating: FrameDelay(numerator: 1, denominator: 30), count: 60))
     try source.apply(.speed(2))
-    let delays = try EditDelays.centiseconds(source, .browser)
+    let delays = try EditDelays.centiseconds(source, .merge)
     #expect(delays.kept.allSatisfy { $0.delay.numerator >= 2 })
     #expect(delays.kept.reduce(0) { $0 + $1.delay.numerator } == 100)
     #expect(delays.mergedCount == 60 - delays.kept.count)
-    let exact = try EditDelays.centiseconds(source, .exact)
+    let exact = try EditDelays.centiseconds(source, .keep)
     #expect(exact.kept.count == 60 && exact.mergedCount == 0)
     #expect(exact.kept.reduce(0) { $0 + $1.delay.numerator } == 100)
   }
@@ -226,11 +226,11 @@ struct EditTimelineTests {
   @Test func `frames that edits make too short for browsers are merged in an APNG`() throws {
     var source = centiseconds(2, 2, 2, 6, 2)
     try source.apply(.speed(4))
-    let delays = try EditDelays.fractions(source, .browser)
+    let delays = try EditDelays.fractions(source, .merge)
     // 5, 5, 5, 15 and 5 ms.
     #expect(fractions(delays) == ["0:3/200", "3:1/50"])
     #expect(delays.mergedCount == 3 && delays.isExact && delays.keepsDuration)
-    let exact = try EditDelays.fractions(source, .exact)
+    let exact = try EditDelays.fractions(source, .keep)
     #expect(fractions(exact) == ["0:1/200", "1:1/200", "2:1/200", "3:3/200", "4:1/200"])
     #expect(exact.mergedCount == 0 && exact.isExact)
   }
@@ -243,7 +243,7 @@ struct EditTimelineTests {
       var source = centiseconds(10, 10, 10)
       try source.apply(
         .time(.milliseconds(range.lowerBound)..<(.milliseconds(range.upperBound))))
-      let delays = try EditDelays.fractions(source, .browser)
+      let delays = try EditDelays.fractions(source, .merge)
       #expect(fractions(delays).map { $0.replacing("10/100", with: "1/10") } == kept, "\(range)")
       #expect(delays.isExact && delays.keepsDuration)
     }
@@ -259,7 +259,7 @@ struct EditTimelineTests {
     // With no other frame to add its time to, a frame is lengthened.
     var alone = centiseconds(10)
     try alone.apply(.duration(.milliseconds(3)))
-    let delays = try EditDelays.fractions(alone, .browser)
+    let delays = try EditDelays.fractions(alone, .merge)
     #expect(fractions(delays) == ["0:11/1000"] && !delays.isExact && !delays.keepsDuration)
   }
 
@@ -275,7 +275,7 @@ struct EditTimelineTests {
       let source = EditTimeline(
         delays.map { FrameControl(index: 0, rect: .empty, delay: $0) },
         canvas: PixelSize(width: 1, height: 1), playCount: .once, policy: .exact)
-      let stored = try EditDelays.centiseconds(source, .browser)
+      let stored = try EditDelays.centiseconds(source, .merge)
       #expect(stored.kept.reduce(0) { $0 + $1.delay.numerator } == 626)
       #expect(stored.keepsDuration && !stored.isExact)
     }
@@ -297,7 +297,7 @@ struct EditTimelineTests {
     let source = EditTimeline(
       delays.map { FrameControl(index: 0, rect: .empty, delay: $0) },
       canvas: PixelSize(width: 1, height: 1), playCount: .once, policy: .exact)
-    let stored = try EditDelays.centiseconds(source, .browser)
+    let stored = try EditDelays.centiseconds(source, .merge)
     let tail = stored.kept.suffix(20).reduce(0) { $0 + $1.delay.numerator }
     #expect(stored.kept.count == delays.count && stored.mergedCount == 0)
     #expect((65...66).contains(tail) && !stored.keepsDuration)
@@ -323,7 +323,7 @@ struct EditTimelineTests {
   func zeroDelays(_ denominator: UInt32) throws {
     let zero = FrameDelay(numerator: 0, denominator: denominator)
     let delays = try EditDelays.centiseconds(
-      timeline([FrameDelay(centiseconds: 7), zero, zero]), .browser)
+      timeline([FrameDelay(centiseconds: 7), zero, zero]), .merge)
     #expect(delays.kept.map(\.delay) == [7, 0, 0].map { FrameDelay(centiseconds: $0) })
     #expect(delays.isExact && delays.mergedCount == 0)
   }
@@ -332,7 +332,7 @@ struct EditTimelineTests {
   func longDelays() throws {
     var source = centiseconds(60_000)
     try source.apply(.speed(0.5))
-    let delays = try EditDelays.centiseconds(source, .browser)
+    let delays = try EditDelays.centiseconds(source, .merge)
     #expect(delays.kept.map(\.frame) == [0, 0])
     #expect(delays.kept.reduce(0) { $0 + Int($1.delay.numerator) } == 120_000)
   }
@@ -381,10 +381,10 @@ struct EditTimelineTests {
     var source = centiseconds(10, 20)
     try source.apply(.duration(.seconds(1_000_000_000)))
     let error = #expect(throws: AnimatedImageError.self) {
-      try EditDelays.centiseconds(source, .browser)
+      try EditDelays.centiseconds(source, .merge)
     }
     #expect(error?.code == .limitExceeded && error?.limit?.kind == .editedFrames)
-    #expect(try EditDelays.fractions(source, .browser).kept.count == 15_260)
+    #expect(try EditDelays.fractions(source, .merge).kept.count == 15_260)
     #expect(refusal(of: [.duration(.seconds(1_000_000_001))], source)?.kind == .editedDuration)
   }
 

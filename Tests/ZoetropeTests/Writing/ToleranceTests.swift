@@ -67,7 +67,8 @@ import ZoetropeTestSupport
     let sink = MemorySink()
     let writer = try AnimationWriter(
       to: sink,
-      options: AnimationWriterOptions(format: preset.formats[0], timing: .exact, frameCount: count))
+      options: AnimationWriterOptions(
+        format: preset.formats[0], shortDelays: .keep, frameCount: count))
     for time in 0..<count { try writer.append(Self.picture(time % 3), delay: delay) }
     try writer.finish()
     let image = try AnimatedImage(bytes: sink.bytes)
