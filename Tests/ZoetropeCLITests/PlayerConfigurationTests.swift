@@ -25,7 +25,7 @@ import ZoetropeProcess
       protocol = sixel
 
         bg=#336699
-      fit = "cover"
+      fit = "fill"
       exact
       hold = yes
       once = no
@@ -34,12 +34,12 @@ import ZoetropeProcess
     let found = arguments(text, command: ["play", "--protocol", "half", "a.gif"])
     #expect(
       found == [
-        "play", "--protocol=sixel", "--bg=#336699", "--fit=cover", "--exact", "--hold",
+        "play", "--protocol=sixel", "--bg=#336699", "--fit=fill", "--exact", "--hold",
         "--speed=2", "--protocol", "half", "a.gif",
       ])
     let command = try #require(try ZoetropeCommand.parseAsRoot(found) as? PlayCommand)
     #expect(command.drawing.output == ProtocolArgument(argument: "half"))
-    #expect(command.screen.isExact && command.screen.fit == .cover)
+    #expect(command.screen.isExact && command.screen.fit == .fill)
     #expect(command.playing.speed == 2 && command.playing.hold && !command.playing.once)
   }
 
@@ -160,8 +160,8 @@ import ZoetropeProcess
   ])
   func `a player that the command line makes quit does not hold`(options: [String]) {
     #expect(
-      arguments("hold\nfit=cover", command: ["play"] + options + ["a.gif"])
-        == ["play", "--fit=cover"] + options + ["a.gif"])
+      arguments("hold\nfit=fill", command: ["play"] + options + ["a.gif"])
+        == ["play", "--fit=fill"] + options + ["a.gif"])
   }
 
   @Test(arguments: [

@@ -1,7 +1,7 @@
 """Shows GIF and PNG previews of ranger with zoetrope: animations move.
 
 Copy it to ~/.config/ranger/plugins/ and put `set preview_images true` into rc.conf. Works in any terminal;
-the environment variable ZOETROPE_PREVIEW holds further options, such as "--protocol sixel --fit contain".
+the environment variable ZOETROPE_PREVIEW holds further options, such as "--protocol sixel --fit fit".
 """
 
 import os

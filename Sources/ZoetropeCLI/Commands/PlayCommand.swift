@@ -329,7 +329,7 @@ struct PlayCommand: ZoetropeSubcommand {
 
   private var previewSettings: PreviewSettings {
     var settings = drawing.settings(at: preview)
-    settings.fit = screen.fit.fit ?? .contain
+    settings.fit = screen.fit.fit ?? .fit
     settings.isExact = screen.isExact
     return settings
   }

@@ -244,10 +244,10 @@ extension PassthroughArgument {
 
 extension FitArgument {
   static let allValueDescriptions = [
-    "auto": "integer for pixel art, else contain",
-    "contain": "the whole picture, as large as fits",
-    "shrink": "like contain, but never enlarge",
-    "cover": "fill the screen, cropped",
+    "auto": "integer for pixel art, else fit",
+    "fit": "the whole picture, as large as fits",
+    "shrink": "like fit, but never enlarge",
+    "fill": "cover the screen, cropped",
     "original": "one picture pixel per screen pixel",
     "integer": "the largest whole multiple that fits",
     "stretch": "fill the screen, ignoring proportions",

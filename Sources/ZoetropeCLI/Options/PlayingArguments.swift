@@ -53,7 +53,7 @@ enum PassthroughArgument: String, ExpressibleByArgument, CaseIterable {
 
 /// A value of `--fit` for the player.
 enum FitArgument: String, ExpressibleByArgument, CaseIterable {
-  case auto, contain, shrink, cover, original, integer, stretch
+  case auto, fit, shrink, fill, original, integer, stretch
 
   /// The fit, or nil to fit the whole picture into the terminal, with a whole scaling factor for pixel art.
   var fit: FrameLayout.Fit? { FrameLayout.Fit(rawValue: rawValue) }

@@ -10,7 +10,7 @@ package struct PreviewSettings: Hashable, Sendable {
   /// The multiplexer through which graphics are passed, or nil to use the multiplexer in which the program runs.
   package var passthrough: Passthrough?
   package var backdrop = PlayerBackdrop.terminal
-  package var fit = FrameLayout.Fit.contain
+  package var fit = FrameLayout.Fit.fit
   /// Whether every change of a picture is sent, however small the change is.
   package var isExact = false
   /// The place of the picture. If it is nil, the picture is drawn at the cursor and may be as large as the screen.

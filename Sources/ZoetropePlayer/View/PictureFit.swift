@@ -39,7 +39,7 @@ struct PictureFit: Sendable, Hashable {
     {
       chosen = .integer
     } else {
-      chosen = .contain
+      chosen = .fit
     }
     let usesGrid = chosen == .integer && grid.map(Self.isSquare) ?? false
     let result = layout(chosen, usesGrid ? grid ?? (1, 1) : (1, 1))

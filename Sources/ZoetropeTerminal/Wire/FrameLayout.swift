@@ -5,24 +5,24 @@ public struct FrameLayout: Sendable, Hashable {
   /// A way to fit a picture into the available cells.
   public struct Fit: OpenChoice, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, CaseIterable, Sendable {
-      case contain, shrink, cover, original, integer, stretch
+      case fit, shrink, fill, original, integer, stretch
     }
 
     package let kind: Kind
     package init(_ kind: Kind) { self.kind = kind }
 
     /// Makes the picture as large as possible, with the whole picture visible.
-    public static let contain = Fit(.contain)
-    /// Fits the picture like ``contain``, but never makes it larger than its own size in the terminal's pixels.
+    public static let fit = Fit(.fit)
+    /// Fits the picture like ``fit``, but never makes it larger than its own size in the terminal's pixels.
     public static let shrink = Fit(.shrink)
     /// Fills the available cells, and cuts off the parts of the picture that extend past them.
-    public static let cover = Fit(.cover)
+    public static let fill = Fit(.fill)
     /// Shows the picture at its own size in the terminal's pixels. If the picture is too large, only its middle is
     /// shown.
     public static let original = Fit(.original)
     /// Enlarges the picture to the largest whole multiple of its own size that fits. If a zoom is given, the zoomed
     /// size is also a whole multiple. If even the picture's own size does not fit, the picture is fitted like
-    /// ``contain``.
+    /// ``fit``.
     public static let integer = Fit(.integer)
     /// Fills the available cells, without keeping the aspect ratio.
     public static let stretch = Fit(.stretch)
@@ -46,7 +46,7 @@ public struct FrameLayout: Sendable, Hashable {
   ///   - size: The size of the picture.
   ///   - room: The cells that may be used. At most 1000 columns and rows of them are used.
   ///   - screen: The terminal's screen, which determines the size of a cell.
-  ///   - fit: The way to fit the picture. Default: ``Fit/contain``.
+  ///   - fit: The way to fit the picture. Default: ``Fit/fit``.
   ///   - isCentered: Whether to place the picture in the middle of `room` instead of at the top left. Default: true.
   ///   - zoom: A factor that is applied after `fit`. Above 1, the middle of the picture is enlarged, and the edges are
   ///     cut off. Default: 1.
@@ -55,7 +55,7 @@ public struct FrameLayout: Sendable, Hashable {
   ///   - grid: The unit of ``Fit/integer``, which is the size, in the terminal's pixels, of the smallest square that
   ///     can be drawn. Default: one pixel.
   public init(
-    of size: PixelSize, in room: CellRect, screen: ScreenSize, fit: Fit = .contain,
+    of size: PixelSize, in room: CellRect, screen: ScreenSize, fit: Fit = .fit,
     isCentered: Bool = true, zoom: Double = 1, pan: (x: Double, y: Double) = (0, 0),
     grid: (width: Double, height: Double) = (1, 1)
   ) {
@@ -77,14 +77,14 @@ public struct FrameLayout: Sendable, Hashable {
     let height = Double(size.height)
     let roomWidth = Double(roomColumns * cell.width)
     let roomHeight = Double(roomRows * cell.height)
-    let contain = min(roomWidth / width, roomHeight / height)
+    let fitted = min(roomWidth / width, roomHeight / height)
     var scaleX: Double
     switch fit.kind {
-    case .contain, .stretch: scaleX = contain
-    case .shrink: scaleX = min(contain, 1)
-    case .cover: scaleX = max(roomWidth / width, roomHeight / height)
+    case .fit, .stretch: scaleX = fitted
+    case .shrink: scaleX = min(fitted, 1)
+    case .fill: scaleX = max(roomWidth / width, roomHeight / height)
     case .original: scaleX = 1
-    case .integer: scaleX = contain
+    case .integer: scaleX = fitted
     }
     var scaleY = scaleX
     if fit == .stretch {

@@ -10,7 +10,7 @@ struct ShrinkingTests {
   private let screen = ScreenSize(columns: 12, rows: 7, cell: PixelSize(width: 5, height: 10))
 
   private func encoder(
-    _ mode: DrawingMode, _ size: PixelSize, fit: FrameLayout.Fit = .contain, zoom: Double = 1
+    _ mode: DrawingMode, _ size: PixelSize, fit: FrameLayout.Fit = .fit, zoom: Double = 1
   ) -> any FrameEncoding {
     let layout = FrameLayout(
       of: size, in: CellRect(column: 0, row: 0, columns: 10, rows: 4), screen: screen, fit: fit,

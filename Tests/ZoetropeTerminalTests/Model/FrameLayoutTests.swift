@@ -12,7 +12,7 @@ struct FrameLayoutTests {
     let size = PixelSize(width: 100, height: 80)
     let room = CellRect(column: 0, row: 0, columns: 10, rows: 4)
     let screen = ScreenSize(columns: 12, rows: 7, cell: PixelSize(width: 5, height: 10))
-    for fit in [FrameLayout.Fit.contain, .cover, .integer, .original] {
+    for fit in [FrameLayout.Fit.fit, .fill, .integer, .original] {
       let plain = FrameLayout(of: size, in: room, screen: screen, fit: fit)
       for number in [Double.nan, .infinity, -.infinity] {
         let zoomed = FrameLayout(of: size, in: room, screen: screen, fit: fit, zoom: number)
@@ -28,19 +28,19 @@ struct FrameLayoutTests {
 
   @Test(
     arguments: [
-      (FrameLayout.Fit.contain, CellRect(column: 8, row: 0, columns: 64, rows: 24)),
+      (FrameLayout.Fit.fit, CellRect(column: 8, row: 0, columns: 64, rows: 24)),
       (.shrink, CellRect(column: 24, row: 6, columns: 32, rows: 12)),
       (.original, CellRect(column: 24, row: 6, columns: 32, rows: 12)),
       (.integer, CellRect(column: 8, row: 0, columns: 64, rows: 24)),
-      (.cover, CellRect(column: 0, row: 0, columns: 80, rows: 24)),
+      (.fill, CellRect(column: 0, row: 0, columns: 80, rows: 24)),
       (.stretch, CellRect(column: 0, row: 0, columns: 80, rows: 24)),
     ])
   func `a picture of 320x240 lies where it should`(_ fit: FrameLayout.Fit, _ area: CellRect) {
     let layout = FrameLayout(
       of: PixelSize(width: 320, height: 240), in: room, screen: screen, fit: fit)
     #expect(layout.area == area)
-    #expect((layout.crop == nil) == (fit != .cover))
-    if fit == .cover { #expect(layout.crop == PixelRect(x: 0, y: 24, width: 320, height: 192)) }
+    #expect((layout.crop == nil) == (fit != .fill))
+    if fit == .fill { #expect(layout.crop == PixelRect(x: 0, y: 24, width: 320, height: 192)) }
   }
 
   @Test func `zoom shows the middle, and pan the sides`() {
@@ -179,7 +179,7 @@ struct FrameLayoutTests {
         rows: Int.random(in: 1...5, using: &random))
       let layout = FrameLayout(
         of: size, in: room, screen: screen,
-        fit: FrameLayout.Fit.allCases.randomElement(using: &random) ?? .contain,
+        fit: FrameLayout.Fit.allCases.randomElement(using: &random) ?? .fit,
         zoom: Double.random(in: 0.3...3, using: &random))
       let encoder = mode.encoder(
         layout: layout, screen: screen, pictureSize: size, capabilities: TerminalCapabilities())

@@ -83,8 +83,8 @@ import ZoetropeTestSupport
     #expect(smooth.filter == .bilinear && smooth.layout.imageSize.width == 396)
     let nearest = fit(PictureFit(filter: .nearest), 16, 16, isPixelArt: false)
     #expect(nearest.filter == .nearest && nearest.layout.imageSize.width == 384)
-    let contain = fit(PictureFit(fit: .contain), 16, 16)
-    #expect(contain.filter == .nearest && contain.layout.imageSize.width == 396)
+    let fitted = fit(PictureFit(fit: .fit), 16, 16)
+    #expect(fitted.filter == .nearest && fitted.layout.imageSize.width == 396)
     let small = fit(PictureFit(fit: .original), 16, 16)
     #expect(small.layout.imageSize.width == 16)
   }

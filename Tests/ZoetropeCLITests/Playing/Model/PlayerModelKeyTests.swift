@@ -91,7 +91,7 @@ import ZoetropeTestSupport
     #expect(player.type("d", showing: "6x4+0+0 "))
     #expect(player.model.stage.view.isOutlined)
     player.type("d")
-    #expect(player.type("f", showing: "fit: contain"))
+    #expect(player.type("f", showing: "fit: fit"))
     #expect(player.type("fffff", showing: "fit: stretch"))
     #expect(player.type("f", showing: "fit: auto"))
     for name in ["checker", "black", "white", "terminal"] {

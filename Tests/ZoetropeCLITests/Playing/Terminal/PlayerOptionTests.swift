@@ -114,18 +114,18 @@ import ZoetropeTerminal
       return model.cells.dropLast(model.columns).count { !$0.pen.isEmpty }
     }
     var counts: [String: Int] = [:]
-    for fit in ["contain", "stretch", "original"] {
+    for fit in ["fit", "stretch", "original"] {
       let session = try PlayerSession(
         ["--protocol", "half", "--fit", fit], files: ["cat.gif": Self.slow])
       try #require(session.terminal.waitToShow("1/5"))
       counts[fit] = drawn(session)
-      if fit == "contain" {
+      if fit == "fit" {
         session.terminal.type("--")
-        #expect(session.terminal.wait { drawn(session) < counts["contain", default: 0] })
+        #expect(session.terminal.wait { drawn(session) < counts["fit", default: 0] })
         session.terminal.type("0")
-        #expect(session.terminal.wait { drawn(session) == counts["contain"] })
+        #expect(session.terminal.wait { drawn(session) == counts["fit"] })
         #expect(session.type("ffffff", expecting: "fit: auto"))
-        for name in ["contain", "shrink", "cover", "original", "integer", "stretch"] {
+        for name in ["fit", "shrink", "fill", "original", "integer", "stretch"] {
           #expect(session.type("f", expecting: "fit: \(name)"))
         }
       }
@@ -133,7 +133,7 @@ import ZoetropeTerminal
     }
     #expect(counts["stretch"] == 120 * 12)
     #expect(counts["original", default: 0] < 12)
-    #expect((12..<120 * 12).contains(counts["contain", default: 0]))
+    #expect((12..<120 * 12).contains(counts["fit", default: 0]))
   }
 
   @Test func `several files each play once and end`() throws {
