@@ -1,20 +1,20 @@
-public import Zoetrope
+package import Zoetrope
 
 /// Opens a fixture and records where it differs from its recipe.
-public struct FixtureCheck: Sendable {
+package struct FixtureCheck: Sendable {
   /// The fixture.
-  public let recipe: Recipe
+  package let recipe: Recipe
   /// How it is opened.
-  public let options: DecodingOptions
+  package let options: DecodingOptions
   /// The differences from what was expected, one clause each.
-  public private(set) var mismatches: [String] = []
+  package private(set) var mismatches: [String] = []
 
   private var expected: FixtureExpectations { recipe.expectations }
 
   /// Opens the fixture, reads every frame in order, and compares.
   ///
   /// The options' damage policy must be `.salvage`, for which recipes are written.
-  public init(_ recipe: Recipe, options: DecodingOptions = .init()) {
+  package init(_ recipe: Recipe, options: DecodingOptions = .init()) {
     self.recipe = recipe
     self.options = options
     do {

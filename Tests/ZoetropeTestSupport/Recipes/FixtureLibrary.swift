@@ -4,12 +4,12 @@ internal import Glibc
 ///
 /// They are in the folder that `ZOETROPE_FIXTURES` names, otherwise in `Fixtures` beside the
 /// sources.
-public struct FixtureLibrary: Sendable {
+package struct FixtureLibrary: Sendable {
   /// The folder, without a slash at the end.
-  public let root: String
+  package let root: String
 
   /// The fixtures in `root`; nil for the folder described above.
-  public init(root: String? = nil) { self.root = root ?? Self.defaultRoot }
+  package init(root: String? = nil) { self.root = root ?? Self.defaultRoot }
 
   private static var defaultRoot: String {
     if let value = unsafe getenv("ZOETROPE_FIXTURES") {
@@ -22,10 +22,10 @@ public struct FixtureLibrary: Sendable {
   }
 
   /// The folders with recipes, below `Recipes`, and with files, below the root.
-  public static let folders = ["Demo", "GIF", "APNG", "Bad"]
+  package static let folders = ["Demo", "GIF", "APNG", "Bad"]
 
   /// The names of all recipes, sorted: `APNG/blend-over` and so on.
-  public func recipeNames() throws(FixtureFileError) -> [String] {
+  package func recipeNames() throws(FixtureFileError) -> [String] {
     var names: [String] = []
     for folder in Self.folders {
       for file in try FixtureFile.list("\(root)/Recipes/\(folder)")
@@ -37,16 +37,16 @@ public struct FixtureLibrary: Sendable {
   }
 
   /// The recipe of this name, compiled.
-  public func recipe(_ name: String) throws -> Recipe {
+  package func recipe(_ name: String) throws -> Recipe {
     let bytes = try FixtureFile.read("\(root)/Recipes/\(name).recipe")
     return try Recipe(name: name, text: String(decoding: bytes, as: UTF8.self))
   }
 
   /// Every recipe, compiled, sorted by name.
-  public func recipes() throws -> [Recipe] { try recipeNames().map { try recipe($0) } }
+  package func recipes() throws -> [Recipe] { try recipeNames().map { try recipe($0) } }
 
   /// The bytes of a compiled file, such as `GIF/dispose-keep.gif`.
-  public func file(_ path: String) throws(FixtureFileError) -> [UInt8] {
+  package func file(_ path: String) throws(FixtureFileError) -> [UInt8] {
     try FixtureFile.read("\(root)/\(path)")
   }
 }

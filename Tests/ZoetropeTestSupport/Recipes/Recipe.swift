@@ -12,22 +12,22 @@
 ///     expect frames 1
 ///     expect frame 0
 ///       |r|
-public struct Recipe: Sendable, Hashable {
+package struct Recipe: Sendable, Hashable {
   /// Its folder and name, without the suffix: `GIF/dispose-keep`.
-  public let name: String
+  package let name: String
   /// What it is for.
-  public let about: String
+  package let about: String
   /// What other decoders do with it; empty if nothing is known.
-  public let others: String
+  package let others: String
   /// The file.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
   /// What a decoder must make of it.
-  public let expectations: FixtureExpectations
+  package let expectations: FixtureExpectations
   /// Whether the file is a GIF.
-  public let isGIF: Bool
+  package let isGIF: Bool
 
   /// Compiles the text of a recipe.
-  public init(name: String, text: String) throws(RecipeError) {
+  package init(name: String, text: String) throws(RecipeError) {
     var compiler = RecipeCompiler()
     try compiler.run(try RecipeStatement.parse(text))
     guard !compiler.about.isEmpty else { throw RecipeError(1, "`about` is missing") }
@@ -40,10 +40,10 @@ public struct Recipe: Sendable, Hashable {
   }
 
   /// The path of the compiled file in the fixtures folder: `GIF/dispose-keep.gif`.
-  public var outputPath: String { name + (isGIF ? ".gif" : ".png") }
+  package var outputPath: String { name + (isGIF ? ".gif" : ".png") }
 }
 
 extension Recipe: CustomStringConvertible {
   /// Its name.
-  public var description: String { name }
+  package var description: String { name }
 }

@@ -1,9 +1,9 @@
 /// A line of a recipe that cannot be understood.
-public struct RecipeError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct RecipeError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The line, from 1.
-  public let line: Int
+  package let line: Int
   /// What is wrong with it.
-  public let message: String
+  package let message: String
 
   init(_ line: Int, _ message: String) {
     self.line = line
@@ -11,5 +11,5 @@ public struct RecipeError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The line and what is wrong with it.
-  public var description: String { "line \(line): \(message)" }
+  package var description: String { "line \(line): \(message)" }
 }
