@@ -97,11 +97,8 @@ func sampleOfPlayingAtOnce(_ image: AnimatedImage) async throws -> [Duration] {
 }
 
 func sampleOfAFrame() throws -> CompositedFrame {
-  let red = try Bitmap(size: PixelSize(width: 2, height: 1)) { _, bytes in
-    for x in 0..<2 {
-      bytes.storeBytes(of: RGBA(red: 255, green: 0, blue: 0), toByteOffset: 4 * x, as: RGBA.self)
-    }
-  }
+  let red = try Bitmap(
+    size: PixelSize(width: 2, height: 1), bytes: [255, 0, 0, 255, 255, 0, 0, 255])
   let frame = CompositedFrame(index: 0, bitmap: red)
   return frame
 }

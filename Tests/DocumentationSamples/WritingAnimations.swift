@@ -23,6 +23,11 @@ final class Upload: AnimationSink {
   func abandon() { response.drop() }
 }
 
+func sampleOfABitmap(of rgba: [UInt8]) throws -> Bitmap {
+  let bitmap = try Bitmap(size: PixelSize(width: 640, height: 360), bytes: rgba)
+  return bitmap
+}
+
 func samplesOfWritingAnimations(
   of pictures: [Bitmap], image: AnimatedImage, square: PixelRect, response: some ResponseBody
 ) async throws -> AnimationWriterOptions {

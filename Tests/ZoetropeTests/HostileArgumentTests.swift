@@ -126,6 +126,24 @@ import ZoetropeTestSupport
     #expect(error?.limit?.kind == .scaledSide)
   }
 
+  @Test func `a bitmap takes exactly the bytes of its pixels`() throws {
+    let bytes = (0..<16).map { UInt8($0) }
+    let bitmap = try Bitmap(size: PixelSize(width: 2, height: 2), bytes: bytes)
+    #expect(bitmap[1, 0] == RGBA(red: 4, green: 5, blue: 6, alpha: 7))
+    #expect(bitmap[0, 1] == RGBA(red: 8, green: 9, blue: 10, alpha: 11))
+    let luma = try Bitmap(
+      size: PixelSize(width: 1, height: 16), format: .gray8, bytes: bytes)
+    #expect(try luma.converted(to: .rgba8)[0, 9].green == 9)
+    #expect(try Bitmap(size: PixelSize(width: 0, height: 3), bytes: []).width == 0)
+    let sides: [(Int, Int)] = [(2, 1), (3, 2), (-2, -2), (0, 4), (.max, 1), (4, .max)]
+    for (width, height) in sides {
+      let error = #expect(throws: AnimatedImageError.self) {
+        try Bitmap(size: PixelSize(width: width, height: height), bytes: bytes)
+      }
+      #expect(error?.code == .parameter, "\(width) x \(height)")
+    }
+  }
+
   @Test func `a scaler refuses bitmaps of another size or format`() throws {
     let size = PixelSize(width: 4, height: 3)
     let scaler = try FrameScaler(from: size, to: PixelSize(width: 2, height: 2))

@@ -113,6 +113,30 @@ extension Bitmap {
     }
     self = buffer.finish()
   }
+
+  /// Creates a picture from the bytes of its pixels.
+  ///
+  /// - Parameters:
+  ///   - size: The size of the picture.
+  ///   - format: The format of the pixels. Default: ``PixelFormat/rgba8``.
+  ///   - pixels: The bytes of all pixels, row by row from the top, without padding.
+  /// - Throws: `parameter` if a side of `size` is negative, or if the pixels of such a picture take another number of
+  ///   bytes; `outOfMemory` if allocation fails.
+  public init(
+    size: PixelSize, format: PixelFormat = .rgba8, bytes pixels: [UInt8]
+  ) throws(AnimatedImageError) {
+    let (rowCount, isTooWide) = size.width.multipliedReportingOverflow(by: format.bytesPerPixel)
+    let (count, isTooLarge) = rowCount.multipliedReportingOverflow(by: size.height)
+    guard size.width >= 0, size.height >= 0, !isTooWide, !isTooLarge, pixels.count == count else {
+      throw AnimatedImageError(
+        .parameter, "\(pixels.count) bytes are not the pixels of a picture of \(size) in \(format)")
+    }
+    try self.init(size: size, format: format) { y, row in
+      for x in 0..<rowCount {
+        row.storeBytes(of: pixels[y * rowCount + x], toByteOffset: x, as: UInt8.self)
+      }
+    }
+  }
 }
 
 /// Returns the result of `work`, for callers that cannot throw. If `work` throws because memory has run out, the
