@@ -23,7 +23,9 @@ public final class ImageAnimator {
   @ObservationIgnored private let scheduler: FrameScheduler
   @ObservationIgnored private var task: Task<Void, Never>?
 
-  /// Creates an animator for `scheduler`. The animator must be the scheduler's only consumer.
+  /// Creates an animator for `scheduler`. The animator must be the scheduler's only consumer. Use the scheduler to seek
+  /// and to change the rate or the direction, but pause with ``pause()``: if you pause the scheduler, ``state`` does not
+  /// change.
   public init(_ scheduler: FrameScheduler) { self.scheduler = scheduler }
 
   /// Creates an animator for `image`, without decoding any frame yet.

@@ -95,7 +95,8 @@ extension Bitmap {
   /// Calls `draw` once for each row with the row's bytes, without padding. The bytes are zero (transparent black) when
   /// `draw` is called, and `draw` fills them in according to `format`.
   ///
-  /// - Throws: `parameter` if a side of `size` is negative, or a row would be too long; `outOfMemory` if allocation fails.
+  /// - Throws: `parameter` if a side of `size` is negative, or a row would be too long; `outOfMemory` if allocation
+  ///   fails.
   public init(
     size: PixelSize, format: PixelFormat = .rgba8,
     drawingRow draw: (_ y: Int, _ bytes: inout MutableRawSpan) -> Void
