@@ -3,9 +3,7 @@ internal import Synchronization
 /// An in-memory cache of rendered frames, limited by a ``MemoryBudget`` shared by all images and players.
 ///
 /// The cache charges the bytes that bitmaps occupy, including padding. A hit takes well under a microsecond and neither
-/// allocates nor copies: it returns the stored bitmap itself. One lock guards the table and is held for about 100 ns
-/// per lookup, which suffices: a hundred players at 60 frames per second need 6000 lookups per second. If the cache
-/// were divided into shards, no order of use would cover all frames. Bitmaps are freed outside the lock.
+/// allocates nor copies: it returns the stored bitmap itself. Any thread may use the cache.
 public final class MemoryFrameCache: QuickCaching {
   /// The cache shared by the whole process, charged to ``MemoryBudget/shared``.
   public static let shared = MemoryFrameCache()
@@ -21,6 +19,8 @@ public final class MemoryFrameCache: QuickCaching {
   /// looked up there, and stored frames are kept there beyond the life of the process.
   public let backing: (any FrameCaching)?
 
+  // There is one table. With shards, each shard would know only the order in which its own frames were used, so the
+  // least recently used frame of the whole cache could not be found. Bitmaps are freed outside the lock.
   private let table = Mutex(CacheTable())
   package let share = BudgetShare(.frames)
 

@@ -38,8 +38,8 @@ public final class RemoteImage: AnimationSource {
   ///     any frame of an indexed file exceeds the limits of `options`, opening throws. Without the index, the frames
   ///     before a later frame that is too large would be kept.
   ///   - options: The decoding options. They have the same effect as for a local file, except that each reading
-  ///     position decodes on one thread.
-  ///   - remoteOptions: Options for reading and keeping bytes.
+  ///     position decodes on one thread. Default: `DecodingOptions()`.
+  ///   - remoteOptions: The options for reading and keeping bytes. Default: `RemoteOptions()`.
   /// - Throws: The errors of `AnimatedImage(contentsOf:)`; `invalidImageIndex` if the index belongs to a file of a
   ///   different size; errors of the reader, wrapped as `io` unless they are an ``AnimatedImageError`` with another
   ///   code than `cancelled`; `cancelled`, never `CancellationError`, as soon as the task is cancelled.

@@ -33,7 +33,7 @@ public struct FrameScaler: Sendable {
   /// - Parameters:
   ///   - sourceSize: The size of the bitmaps to scale.
   ///   - size: The size of the scaled bitmaps.
-  ///   - filter: The resampling filter.
+  ///   - filter: The resampling filter. Default: ``ScalingFilter/bilinear``.
   ///   - linearLight: Whether to resample in linear light, which is slower, but preserves the brightness of fine
   ///     patterns. Default: false, as in browsers and image tools.
   /// - Throws: `parameter` if a side is negative; `limitExceeded` if a side of `size` is above 1,048,576 or a side of
@@ -50,6 +50,9 @@ public struct FrameScaler: Sendable {
 
   /// Creates a scaler from bitmaps of `sourceSize` to bitmaps that are fitted into the box `target`, which determines
   /// ``size``.
+  ///
+  /// The default of `fit` is ``ScalingFit/fit``. The other parameters are those of
+  /// ``init(from:to:filter:linearLight:)``.
   ///
   /// - Throws: The errors of ``init(from:to:filter:linearLight:)``.
   public init(

@@ -42,9 +42,9 @@ extension Bitmap {
   ///
   /// - Parameters:
   ///   - target: The box.
-  ///   - fit: How the bitmap is fitted into the box.
-  ///   - filter: The resampling filter.
-  ///   - linearLight: Whether to resample in linear light instead of sRGB values.
+  ///   - fit: How the bitmap is fitted into the box. Default: ``ScalingFit/fit``.
+  ///   - filter: The resampling filter. Default: ``ScalingFilter/bilinear``.
+  ///   - linearLight: Whether to resample in linear light instead of sRGB values. Default: false.
   /// - Throws: The errors of ``FrameScaler``: `limitExceeded` if a side is above 1,048,576; `outOfMemory` if allocation
   ///   fails.
   public func scaled(

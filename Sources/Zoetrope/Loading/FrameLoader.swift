@@ -73,11 +73,11 @@ public actor FrameLoader {
   ///
   /// - Parameters:
   ///   - cache: The cache of rendered frames, keyed by ``ContentIdentity``. To compute this identity, the loader reads
-  ///     each image completely when it opens the image.
-  ///   - budget: The budget that canvases and compressed bytes are charged to.
-  ///   - maxConcurrentLoads: The maximum number of concurrent fetches, at least 1. Default: 4.
-  ///   - decoding: The options for opening images.
-  ///   - playback: The playback options, unless a load specifies others.
+  ///     each image completely when it opens the image. Default: ``MemoryFrameCache/shared``.
+  ///   - budget: The budget that canvases and compressed bytes are charged to. Default: ``MemoryBudget/shared``.
+  ///   - maxConcurrentLoads: The maximum number of concurrent loads, at least 1. Default: 4.
+  ///   - decoding: The options for opening images. Default: `DecodingOptions()`.
+  ///   - playback: The playback options, unless a load specifies others. Default: `PlaybackOptions()`.
   ///   - clock: The clock that players use. Default: the system's clock.
   public init(
     cache: any FrameCaching = MemoryFrameCache.shared, budget: MemoryBudget = .shared,
@@ -197,7 +197,7 @@ public actor FrameLoader {
   ///   - id: The name that identifies the image.
   ///   - slot: The place where the image will be shown. The next load into the slot, or a call of
   ///     ``LoadSlot/cancel()``, cancels the prefetch. Default: nil, which means no slot.
-  ///   - rendering: The size and format in which the image will be shown.
+  ///   - rendering: The size and format in which the image will be shown. Default: as decoded.
   ///   - priority: The priority of the load. Default: `.low`.
   ///   - data: Fetches the bytes.
   public nonisolated func prefetch(

@@ -34,8 +34,8 @@ public struct AnimatedImageError: Error, Sendable, Hashable {
   public let limit: LimitExcess?
   /// The error of the system call that failed, or nil if no system call failed.
   public let systemError: Errno?
-  /// The error that was thrown by code of the caller, such as a reader of byte ranges, a sequence of chunks or frames, or
-  /// the closure of a sink, and is reported as this error. Nil if this package detected the error, or if the caller's
+  /// The error that the caller's code threw (a reader of byte ranges, a sequence of chunks or frames, or the closure of
+  /// a sink), if it is reported as this error. Nil if this package detected the error, or if the caller's
   /// code threw an `AnimatedImageError`, which is passed on unless its code is `cancelled`.
   public var underlyingError: (any Error)? { cause.error }
 

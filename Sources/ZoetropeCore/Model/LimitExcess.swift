@@ -28,7 +28,7 @@ public struct LimitExcess: Sendable, Hashable {
     /// longer than the value found.
     public static let inputBytes = Kind("inputBytes")
     /// The number of bytes of a written file. The limit is ``ByteBudget/byteLimit``. The value found is the size of
-    /// the smallest file among those that were tried.
+    /// the smallest file among those that were tried, or `Int.max` if none of them could be completed.
     public static let outputBytes = Kind("outputBytes", isFixed: true)
     /// The number of frames of an edited animation. The limit is fixed: 262,144, or the number of frames of the source
     /// if that is larger.

@@ -167,8 +167,9 @@ extension AnimatedImage {
   /// This method never blocks the cooperative pool, however slow the disk or the pipe is. It throws
   /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, as soon as the calling task is cancelled. A read
   /// in progress still completes, and its result is discarded. A pipe is read on a separate thread, which ends within a
-  /// tenth of a second of the cancellation. Any number of tasks may call this method at the same time: at most 16
-  /// files are being opened. Opened images that wait for a busy actor, such as the main actor, come in addition.
+  /// tenth of a second of the cancellation. Any number of tasks may call this method at the same time; at most 16
+  /// files are opened concurrently. An image that is open, but waits for a busy actor such as the main actor, does not
+  /// count.
   public static func open(
     _ path: some FilePathConvertible, options: DecodingOptions = .init()
   ) async throws(AnimatedImageError) -> AnimatedImage {
