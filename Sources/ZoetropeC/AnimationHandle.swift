@@ -177,7 +177,7 @@ struct MetadataItem: Sendable {
       items.append(
         Self(
           .color, "density",
-          numbers: [Int(density.x), Int(density.y), density.isPerMetre ? 1 : 0]))
+          numbers: [Int(density.x), Int(density.y), density.isPerMeter ? 1 : 0]))
     }
     return items
   }

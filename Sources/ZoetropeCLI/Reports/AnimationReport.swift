@@ -180,7 +180,7 @@ extension AnimationReport {
       json.object("density") {
         $0.field("x", Int(density.x))
         $0.field("y", Int(density.y))
-        $0.field("unit", density.isPerMetre ? "metre" : "unknown")
+        $0.field("unit", density.isPerMeter ? "metre" : "unknown")
       }
     }
     json.array("text") {
@@ -364,7 +364,7 @@ extension AnimationReport {
       text += Self.row("cicp", cicp.map(String.init).joined(separator: " "))
     }
     if let density = data.pixelDensity {
-      let unit = density.isPerMetre ? "pixels per metre" : "ratio only"
+      let unit = density.isPerMeter ? "pixels per metre" : "ratio only"
       text += Self.row("density", "\(density.x) by \(density.y), \(unit)")
     }
     if let exif = data.exif { text += Self.row("exif", "\(exif.count) bytes") }

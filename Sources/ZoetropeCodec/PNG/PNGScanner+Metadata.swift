@@ -19,7 +19,7 @@ extension PNGScanner {
         \.pixelDensity,
         .init(
           x: chunkData.bigEndian32(at: 0), y: chunkData.bigEndian32(at: 4),
-          isPerMetre: chunkData[8] == 1))
+          isPerMeter: chunkData[8] == 1))
     case .exif:
       keep(\.exif, chunkData)
     case .iccProfile: readProfile()

@@ -65,11 +65,11 @@ public struct AnimationMetadata: Sendable, Hashable {
     /// The number of pixels per unit along y.
     public let y: UInt32
     /// Whether the unit is the metre. If it is not, only the aspect ratio of the pixels is known.
-    public let isPerMetre: Bool
-    package init(x: UInt32, y: UInt32, isPerMetre: Bool) {
+    public let isPerMeter: Bool
+    package init(x: UInt32, y: UInt32, isPerMeter: Bool) {
       self.x = x
       self.y = y
-      self.isPerMetre = isPerMetre
+      self.isPerMeter = isPerMeter
     }
   }
 

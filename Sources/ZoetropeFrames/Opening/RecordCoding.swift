@@ -189,7 +189,7 @@ extension RecordWriter {
     put(metadata.pixelDensity) {
       $0.put($1.x)
       $0.put($1.y)
-      $0.put($1.isPerMetre)
+      $0.put($1.isPerMeter)
     }
     put(metadata.exif) { $0.put($1) }
   }
@@ -259,7 +259,7 @@ extension RecordReader {
     metadata.cicp = optional { $0.data() }
     metadata.pixelDensity = optional {
       AnimationMetadata.PixelDensity(
-        x: $0.number(UInt32.self), y: $0.number(UInt32.self), isPerMetre: $0.flag())
+        x: $0.number(UInt32.self), y: $0.number(UInt32.self), isPerMeter: $0.flag())
     }
     metadata.exif = optional { $0.data() }
     return metadata

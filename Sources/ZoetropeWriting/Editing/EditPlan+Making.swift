@@ -41,7 +41,7 @@ extension EditPlan {
       guard error.code == .unwritable, error.frameIndex != nil, options.colors != .exact else {
         throw error
       }
-      try self.init(rewriting: image, timeline, options, .form, isCancelled)
+      try self.init(rewriting: image, timeline, options, .pixelFormat, isCancelled)
     }
   }
 

@@ -38,7 +38,8 @@ public struct EditPlan: Sendable {
     /// The frame is cropped.
     public static let crop = Reason(description: "the canvas is cropped")
     /// All frames get another pixel format, because the source's format cannot store a new frame.
-    public static let form = Reason(description: "a new frame does not fit the file's colours")
+    public static let pixelFormat = Reason(
+      description: "a new frame does not fit the file's colours")
     /// The frame is scaled.
     public static let scaling = Reason(description: "its pixels are scaled")
     /// The frame's colours are reduced.

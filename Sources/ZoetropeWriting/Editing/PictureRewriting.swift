@@ -28,11 +28,11 @@ package struct PictureRewriting: Sendable {
     guard let editing = image.format.editing else { return .unknownFrames }
     if case .limited = options.colors.kind { return .colors }
     if options.tolerance > 0 { return .tolerance }
-    if options.encodesAll { return .form }
+    if options.encodesAll { return .pixelFormat }
     if options.storesRGBA, !format.hasPalettes {
       // Copied frames cannot change their pixel format, and do not become smaller.
       let isTooLong = image.byteCount > options.budget?.byteLimit ?? .max
-      if isTooLong || !editing.storesTrueColor(image.header) { return .form }
+      if isTooLong || !editing.storesTrueColor(image.header) { return .pixelFormat }
     }
     return nil
   }

@@ -200,7 +200,7 @@ extension PNGStructureMap: FrameCopying {
     header.palette = []
     header.transparency = []
     header.isInterlaced = false
-    let other = EditPlanner(pictures, self, crop: crop, encodesAll: .form)
+    let other = EditPlanner(pictures, self, crop: crop, encodesAll: .pixelFormat)
     let encoded = try other.steps(for: frames) { (_, _, _, _) in false }
     return (encoded.steps, encoded.seam, header)
   }

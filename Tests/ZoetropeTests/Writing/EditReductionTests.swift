@@ -159,7 +159,8 @@ import Zoetrope
     let part = PixelRect(x: 0, y: 2, width: Self.side, height: 20)
     let cut = AnimationEdit.frames(1..<7)
     for (edits, colors, reason) in [
-      ([.frames(1..<2)], .automatic, .form), ([cut, .crop(part)], .automatic, .form),
+      ([.frames(1..<2)], .automatic, .pixelFormat),
+      ([cut, .crop(part)], .automatic, .pixelFormat),
       ([cut], .limited(to: 64), .colors),
     ] as [([AnimationEdit], ColorPolicy, EditPlan.Reason)] {
       let plan = try EditPlan(image, edits, EditOptions(colors: colors))

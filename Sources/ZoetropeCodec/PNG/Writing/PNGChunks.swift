@@ -208,7 +208,7 @@ struct PNGMetadataChunks {
     if let density = metadata.pixelDensity {
       other.append(
         "pHYs",
-        density.x.bigEndianBytes + density.y.bigEndianBytes + [density.isPerMetre ? 1 : 0])
+        density.x.bigEndianBytes + density.y.bigEndianBytes + [density.isPerMeter ? 1 : 0])
     }
     if let exif = metadata.exif { other.append("eXIf", exif) }
     for item in metadata.texts {
