@@ -82,4 +82,13 @@ enum CommentSamples {
     clock.advance(by: .seconds(1))
     try await task.value
   }
+
+  static func builder() -> [UInt8] {
+    var gif = GIFBuilder()
+    gif.signature()
+    gif.screen(width: 1, height: 1, palette: GIFPalette([RGBA(red: 255, green: 0, blue: 0)]))
+    gif.frame(GIFFrame(rect: PixelRect(x: 0, y: 0, width: 1, height: 1), indices: [0]))
+    gif.trailer()
+    return gif.bytes
+  }
 }

@@ -2,11 +2,13 @@
 ///
 /// Nothing is checked and nothing is added: ``bytes`` has only what was requested.
 ///
-///     var gif = GIFBuilder()
-///     gif.signature()
-///     gif.screen(width: 1, height: 1, palette: GIFPalette([.black]))
-///     gif.frame(GIFFrame(rect: PixelRect(x: 0, y: 0, width: 1, height: 1), indices: [0]))
-///     gif.trailer()
+/// ```swift
+/// var gif = GIFBuilder()
+/// gif.signature()
+/// gif.screen(width: 1, height: 1, palette: GIFPalette([RGBA(red: 255, green: 0, blue: 0)]))
+/// gif.frame(GIFFrame(rect: PixelRect(x: 0, y: 0, width: 1, height: 1), indices: [0]))
+/// gif.trailer()
+/// ```
 public struct GIFBuilder: Sendable {
   /// The file so far.
   public private(set) var bytes: [UInt8] = []
