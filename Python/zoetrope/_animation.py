@@ -574,8 +574,8 @@ class Animation(Rendered):
 
         Browsers show a delay of 10 ms or less for 100 ms. Unless ``keep_short_delays`` is true, frames to which a
         change would give a delay below 20 ms in a GIF, or below 11 ms in an APNG, are therefore dropped, and their time
-        is added to other frames: ``merged_count`` is their number. Delays that no change concerns are stored as they
-        are.
+        is added to other frames: ``merged_count`` is their number. Delays that no change affects are stored
+        unchanged.
 
         Frames that are copied are not decoded, so damage to their pixels is copied, too, and neither found nor
         reported, not even with ``damage="strict"``: use :meth:`check` to look for it.

@@ -21,7 +21,7 @@ public struct FrameWriter: Sendable {
   ///   - capabilities: The capabilities of the terminal.
   ///   - mode: The way in which pictures are drawn. Default: nil, which selects the best mode that the terminal
   ///     supports.
-  ///   - options: The encoding options.
+  ///   - options: The encoding options. Default: `EncodingOptions()`.
   public init(
     of pictureSize: PixelSize, in layout: FrameLayout, on screen: ScreenSize,
     capabilities: TerminalCapabilities, mode: DrawingMode? = nil,
