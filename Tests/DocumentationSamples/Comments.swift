@@ -78,7 +78,7 @@ enum CommentSamples {
   static func clock() async throws {
     let clock = ManualClock()
     let task = Task { try await clock.sleep(until: clock.now.advanced(by: .seconds(1))) }
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .seconds(1))
     try await task.value
   }

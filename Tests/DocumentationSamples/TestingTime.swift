@@ -8,7 +8,7 @@ func sampleOfTestingTime(
   let scheduler = FrameScheduler(image, clock: clock)
   var frames = scheduler.play().makeAsyncIterator()
   let first = try await frames.next()
-  await clock.sleepers(count: 1)
+  await clock.waitForSleepers(count: 1)
   clock.advance(by: .seconds(1))
   let second = try await frames.next()  // due after a second; the frames before it were skipped
   return (first, second)
@@ -26,7 +26,7 @@ func sampleOfTestingAConsumer(
   while let index = await indices.next() {
     print(index)  // by now, the view has shown this frame
     if index == 3 { break }
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .milliseconds(100))
   }
   view.cancel()
@@ -44,7 +44,7 @@ func sampleOfTestingAHandler(_ bytes: [UInt8], _ clock: ManualClock) async -> [D
   var times: [Duration] = []
   for await _ in shown {
     times.append(clock.now.offset)
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(to: clock.deadlines[0])
   }
   print(times, await call.value)
@@ -60,12 +60,12 @@ func sampleOfTwoPlayers(
   var rightFrames = right.play().makeAsyncIterator()
   _ = try await (leftFrames.next(), rightFrames.next())
   let times = image.startTimes()
-  await clock.sleepers(count: 2, until: times[1])  // both players
+  await clock.waitForSleepers(count: 2, until: times[1])  // both players
   right.rate = 0.5
-  await clock.sleeper(until: times[1] * 2)  // the right player, with its new deadline
+  await clock.waitForSleeper(until: times[1] * 2)  // the right player, with its new deadline
   clock.advance(to: .init(offset: times[1]))
   let only = try await leftFrames.next()
-  await clock.sleeper(until: times[2])
+  await clock.waitForSleeper(until: times[2])
   return (only, right)
 }
 

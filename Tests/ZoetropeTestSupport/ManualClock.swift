@@ -6,13 +6,13 @@ internal import Synchronization
 
 /// A clock whose time stands still until a test advances it.
 ///
-/// Code that uses it never waits for real time: a test awaits ``sleepers(count:)`` to know that the code under test
-/// has gone to sleep, then calls ``advance(by:)``, which wakes every sleeper that is due, the earliest first.
+/// Code that uses the clock never waits for real time. A test calls ``waitForSleepers(count:)`` to wait until the code
+/// under test has gone to sleep, and then ``advance(by:)``, which wakes every sleeper that is due, the earliest first.
 ///
 /// ```swift
 /// let clock = ManualClock()
 /// let task = Task { try await clock.sleep(until: clock.now.advanced(by: .seconds(1))) }
-/// await clock.sleepers(count: 1)
+/// await clock.waitForSleepers(count: 1)
 /// clock.advance(by: .seconds(1))
 /// try await task.value
 /// ```
@@ -139,18 +139,20 @@ public final class ManualClock: Clock, Sendable {
   /// Returns when at least `count` sleepers are asleep.
   ///
   /// Also returns if the task is cancelled, so that a time limit can end a test that waits in vain.
-  public func sleepers(count: Int) async { await reach(.count(count)) }
+  public func waitForSleepers(count: Int) async { await reach(.count(count)) }
 
   /// Returns when a task sleeps until exactly `offset` after the clock was created.
   ///
-  /// Unlike ``sleepers(count:)``, it distinguishes a task that went to sleep again from one that is still asleep.
-  /// Also returns if the task is cancelled.
-  public func sleeper(until offset: Duration) async { await sleepers(count: 1, until: offset) }
+  /// Unlike ``waitForSleepers(count:)``, this method distinguishes a task that went to sleep again from one that is
+  /// still asleep. Also returns if the task is cancelled.
+  public func waitForSleeper(until offset: Duration) async {
+    await waitForSleepers(count: 1, until: offset)
+  }
 
   /// Returns when at least `count` tasks sleep until exactly `offset` after the clock was created.
   ///
   /// Also returns if the task is cancelled.
-  public func sleepers(count: Int, until offset: Duration) async {
+  public func waitForSleepers(count: Int, until offset: Duration) async {
     await reach(.deadline(Instant(offset: offset), count: count))
   }
 
@@ -187,7 +189,7 @@ public final class ManualClock: Clock, Sendable {
   public func advance(by duration: Duration, stepping sleepers: Int) async {
     let end = now.advanced(by: duration)
     while !Task.isCancelled {
-      await self.sleepers(count: sleepers)
+      await self.waitForSleepers(count: sleepers)
       guard let next = deadlines.first, next <= end else { break }
       advance(to: next)
     }
@@ -206,7 +208,7 @@ public final class ManualClock: Clock, Sendable {
       group.addTask { try await body() }
       group.addTask { [self] in
         while !Task.isCancelled {
-          await self.sleepers(count: sleepers)
+          await self.waitForSleepers(count: sleepers)
           if let next = deadlines.first { advance(to: next) }
         }
         return nil

@@ -51,7 +51,7 @@ import ZoetropeTestSupport
       for step in 0..<36 {
         guard let frame = await frames.next() else { break }
         watch.see(frame)
-        await clock.sleepers(count: 1)
+        await clock.waitForSleepers(count: 1)
         switch step % 6 {
         case 2:
           try scheduler.seek(toFrame: Int.random(in: 0..<image.frames.count, using: &generator))

@@ -63,19 +63,19 @@ import ZoetropeTestSupport
     calm.add()
     for _ in 0..<20 {
       let before = reads.count
-      await clock.sleepers(count: 1)
+      await clock.waitForSleepers(count: 1)
       clock.advance(by: .seconds(1))
       await reads.reach(before + 1)
     }
     await eventually { budget.pressure == .none }
     #expect(budget.effectiveLimit == budget.byteLimit)
     // Two frames are too little to watch over; the next large store begins anew.
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .seconds(1))
     await eventually { !budget.isWatching }
     for index in 0..<16 { cache.storeIfPossible(bitmap, for: makeAnimation(2)[index]) }
     #expect(budget.isWatching)
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     budget.watchesPressure = false
     clock.advance(by: .seconds(1))
     await eventually { !budget.isWatching }
@@ -95,7 +95,7 @@ import ZoetropeTestSupport
     threads.add()
     cache.storeIfPossible(bitmap, for: makeAnimation(1)[8])
     #expect(budget.isWatching)
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     budget.watchesPressure = false
     clock.advance(by: .seconds(1))
     await eventually { !budget.isWatching }

@@ -14,7 +14,7 @@ import ZoetropeTestSupport
     let cache = MemoryFrameCache(budget: budget)
     cache.storeIfPossible(bitmap, for: makeAnimation(1)[0])
     // The watch, which this has started, has taken its first look and sleeps.
-    await group.clock.sleepers(count: 1)
+    await group.clock.waitForSleepers(count: 1)
     for index in 1..<1000 {
       cache.storeIfPossible(bitmap, for: makeAnimation(1)[index])
       #expect(group.usage <= group.limit)
@@ -33,7 +33,7 @@ import ZoetropeTestSupport
     let cache = MemoryFrameCache(budget: budget)
     for index in 0..<200 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
     let full = cache.statistics.byteCount
-    await group.clock.sleepers(count: 1)
+    await group.clock.waitForSleepers(count: 1)
     group.others = 30 << 20
     // The first pause is a whole one when the group was found roomy before it was filled.
     await group.look(after: .seconds(1))
@@ -59,7 +59,7 @@ import ZoetropeTestSupport
     let hold = cache.hold(makeAnimation(1))
     for index in 0..<20 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
     // A watch that has yet to begin would widen the budget until its first look.
-    await group.clock.sleepers(count: 1)
+    await group.clock.waitForSleepers(count: 1)
     #expect(cache.statistics.count == 2)
     hold.end()
     #expect(cache.statistics.count == 0)
@@ -73,7 +73,7 @@ import ZoetropeTestSupport
     for index in 0..<200 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
     #expect(budget.effectiveLimit < 64 << 20)
     // A watch that has yet to begin would take back what the look below finds.
-    await group.clock.sleepers(count: 1)
+    await group.clock.waitForSleepers(count: 1)
     budget.watchesPressure = false
     #expect(budget.effectiveLimit == 1 << 30)
     let watch = PressureWatch(isEnabled: false, clock: group.clock) {
@@ -91,7 +91,7 @@ import ZoetropeTestSupport
     group.stall = 50
     let cache = MemoryFrameCache(budget: budget)
     for index in 0..<200 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
-    await group.clock.sleepers(count: 1)
+    await group.clock.waitForSleepers(count: 1)
     #expect(budget.pressure == .severe)
     budget.watchesPressure = false
     #expect(budget.pressure == .none && budget.effectiveLimit == 1 << 30)
@@ -175,11 +175,11 @@ import ZoetropeTestSupport
 
     /// Lets `time` pass, and waits until the watch has checked and sleeps again.
     func look(after time: Duration) async {
-      await clock.sleepers(count: 1)
+      await clock.waitForSleepers(count: 1)
       let before = looks.count
       clock.advance(by: time)
       await looks.reach(before + 1)
-      await clock.sleepers(count: 1)
+      await clock.waitForSleepers(count: 1)
     }
   }
 }

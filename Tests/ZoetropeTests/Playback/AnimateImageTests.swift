@@ -11,7 +11,7 @@ import ZoetropeTestSupport
     let (handled, continuation) = AsyncStream.makeStream(of: Void.self)
     let ticker = Task {
       for await _ in handled {
-        await clock.sleepers(count: 1)
+        await clock.waitForSleepers(count: 1)
         guard let next = clock.deadlines.first else { return }
         clock.advance(to: next)
       }
@@ -101,7 +101,7 @@ import ZoetropeTestSupport
     let task = Task {
       await animate(PaintedFrames.tenths(3), options: .init(), clock: clock) { _, _, _ in }
     }
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     task.cancel()
     #expect(await task.value == .cancelled)
   }

@@ -23,7 +23,7 @@ import ZoetropeTestSupport
       #expect(frame.skipped == 0)
       #expect(frame.isLast == (index == 2))
       #expect(scheduler.state == .playing)
-      await clock.sleepers(count: 1)
+      await clock.waitForSleepers(count: 1)
       #expect(clock.deadlines.map(\.offset) == [.milliseconds(100 * (index + 1))])
       clock.advance(by: .milliseconds(100))
     }
@@ -71,7 +71,7 @@ import ZoetropeTestSupport
     #expect(first.seekCount == 0)
     #expect(scheduler.seekCount == 0)
     // Its driver sleeps once the frame that comes after it is decoded.
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     try scheduler.seek(toFrame: 3)
     #expect(scheduler.seekCount == 1)
     #expect(first.seekCount < scheduler.seekCount)
@@ -101,10 +101,10 @@ import ZoetropeTestSupport
     var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     for _ in 0..<3 {
-      await clock.sleepers(count: 1)
+      await clock.waitForSleepers(count: 1)
       clock.advance(by: .milliseconds(100))
     }
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     let frame = try #require(await frames.next())
     #expect(frame.index == 3)
     #expect(frame.skipped == 2)
@@ -118,7 +118,7 @@ import ZoetropeTestSupport
       sharing: PaintedFrames.tenths(4), options: .everyFrame, clock: clock)
     var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .milliseconds(100))
     // Frame 1 is in the stream at 100 ms; it is taken at 450 ms, and frame 2 follows then.
     await eventually { scheduler.statistics.presented == 2 }
@@ -127,7 +127,7 @@ import ZoetropeTestSupport
     let late = try #require(await frames.next())
     #expect(late.index == 2)
     #expect(late.lateness == .milliseconds(250))
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     #expect(clock.deadlines.map(\.offset) == [.milliseconds(550)])
   }
 
@@ -142,14 +142,14 @@ import ZoetropeTestSupport
     for shown in stride(from: 0, to: 35, by: 7) {
       let index = await frames.next()?.index
       try #require(index == shown)
-      await clock.sleepers(count: 1)
+      await clock.waitForSleepers(count: 1)
       // The last frame that is decoded ahead.
       _ = try await shared.frame(at: min(shown + max(ahead, 2), 59))
       clock.advance(by: .milliseconds(700))
     }
     #expect(await frames.next()?.index == 35)
     // While the consumer is busy, frame 36 is in the stream, and time goes on.
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .milliseconds(100))
     await eventually { scheduler.statistics.presented == 7 }
     _ = try await shared.frame(at: min(36 + max(ahead, 2), 59))
@@ -179,16 +179,16 @@ import ZoetropeTestSupport
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(5), clock: clock)
     var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .milliseconds(40))
     scheduler.pause()
     #expect(scheduler.state == .paused)
     clock.advance(by: .seconds(10))
     scheduler.resume()
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     #expect(clock.deadlines.map(\.offset) == [.milliseconds(10_100)])
     scheduler.rate = 2
-    await clock.sleeper(until: .milliseconds(10_070))
+    await clock.waitForSleeper(until: .milliseconds(10_070))
     clock.advance(by: .milliseconds(30))
     let second = try #require(await frames.next())
     #expect(second.index == 1)
@@ -202,7 +202,7 @@ import ZoetropeTestSupport
     #expect(middle.duration == .milliseconds(25))
     #expect(throws: AnimatedImageError.self) { try scheduler.seek(toFrame: 5) }
     scheduler.direction = .backward
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .milliseconds(25))
     #expect(await frames.next()?.index == 1)
   }
@@ -235,7 +235,7 @@ import ZoetropeTestSupport
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(3), clock: clock)
     var first = scheduler.play().stream.makeAsyncIterator()
     #expect(await first.next()?.index == 0)
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .milliseconds(100))
     #expect(await first.next()?.index == 1)
     var second = scheduler.play().stream.makeAsyncIterator()

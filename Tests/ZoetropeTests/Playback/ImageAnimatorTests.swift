@@ -28,7 +28,7 @@ import ZoetropeTestSupport
     #expect(animator.bitmap == nil && animator.state == .idle)
     await change(of: animator) { animator.start() }
     #expect(animator.frame?.index == 0 && animator.bitmap != nil && animator.state == .playing)
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     await change(of: animator) { clock.advance(by: .milliseconds(100)) }
     #expect(animator.frame?.index == 1)
     animator.stop()
@@ -46,7 +46,7 @@ import ZoetropeTestSupport
     #expect(animator.state == .paused && animator.frame?.index == 0)
     animator.start()
     #expect(animator.state == .playing)
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     await change(of: animator) { clock.advance(by: .milliseconds(100)) }
     #expect(animator.frame?.index == 1)
     animator.stop()

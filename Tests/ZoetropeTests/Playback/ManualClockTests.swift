@@ -8,7 +8,7 @@ import ZoetropeTestSupport
       try await clock.sleep(until: clock.now.advanced(by: .seconds(2)), tolerance: nil)
       return clock.now.offset
     }
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .seconds(1))
     #expect(clock.deadlines.map(\.offset) == [.seconds(2)])
     clock.advance(by: .seconds(1))
@@ -19,7 +19,7 @@ import ZoetropeTestSupport
   @Test func `cancelling a sleeper wakes it with an error`() async {
     let clock = ManualClock()
     let task = Task { try await clock.sleep(until: clock.now.advanced(by: .seconds(2))) }
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(clock.deadlines.isEmpty)
@@ -42,9 +42,9 @@ import ZoetropeTestSupport
   @Test func `a test that waits in vain for sleepers ends when it is cancelled`() async {
     let clock = ManualClock()
     let waits = [
-      Task { await clock.sleepers(count: 2) },
-      Task { await clock.sleeper(until: .seconds(9)) },
-      Task { await clock.sleepers(count: 2, until: .seconds(9)) },
+      Task { await clock.waitForSleepers(count: 2) },
+      Task { await clock.waitForSleeper(until: .seconds(9)) },
+      Task { await clock.waitForSleepers(count: 2, until: .seconds(9)) },
       Task { await clock.advance(by: .seconds(1), stepping: 1) },
     ]
     for wait in waits { wait.cancel() }
@@ -57,9 +57,9 @@ import ZoetropeTestSupport
     let task = Task {
       for second in 1...2 { try await clock.sleep(until: .init(offset: .seconds(second))) }
     }
-    await clock.sleeper(until: .seconds(1))
+    await clock.waitForSleeper(until: .seconds(1))
     clock.advance(by: .seconds(1))
-    await clock.sleeper(until: .seconds(2))
+    await clock.waitForSleeper(until: .seconds(2))
     #expect(clock.deadlines.map(\.offset) == [.seconds(2)])
     clock.advance(by: .seconds(1))
     try await task.value
@@ -70,7 +70,7 @@ import ZoetropeTestSupport
     let tasks = [1, 2, 2].map { second in
       Task { try await clock.sleep(until: .init(offset: .seconds(second))) }
     }
-    await clock.sleepers(count: 2, until: .seconds(2))
+    await clock.waitForSleepers(count: 2, until: .seconds(2))
     #expect(clock.deadlines.count { $0.offset == .seconds(2) } == 2)
     clock.advance(by: .seconds(2))
     for task in tasks { try await task.value }

@@ -9,9 +9,9 @@ import ZoetropeTestSupport
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
     var frames = scheduler.play().stream.makeAsyncIterator()
     _ = await frames.next()
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .milliseconds(100))
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     scheduler.stop()
     #expect(await frames.next() == nil)
     #expect(scheduler.state == .stopped)
@@ -34,7 +34,7 @@ import ZoetropeTestSupport
       for await _ in scheduler.play().stream { count += 1 }
       return count
     }
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     consumer.cancel()
     #expect(await consumer.value <= 1)
     #expect(scheduler.state == .cancelled)
@@ -63,7 +63,7 @@ import ZoetropeTestSupport
     var frames = stream?.makeAsyncIterator()
     #expect(await frames?.next()?.index == 0)
     scheduler = nil
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .milliseconds(100))
     #expect(await frames?.next()?.index == 1)
   }
@@ -98,9 +98,9 @@ import ZoetropeTestSupport
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9, failing: 2), clock: clock)
     var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .milliseconds(100))
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     // The fault of frame 2 is known by now; frame 1 still has its time and can still be taken.
     #expect(scheduler.state == .playing)
     #expect(clock.deadlines.map(\.offset) == [.milliseconds(200)])

@@ -98,7 +98,7 @@ import ZoetropeTestSupport
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock, logger: logger)
     var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .milliseconds(350))
     #expect(await frames.next()?.index == 3)
     #expect(gate.decoded.isEmpty)

@@ -51,7 +51,7 @@ import ZoetropeTestSupport
       sharing: PaintedFrames.tenths(9), clock: clock, logger: logger)
     var frames = scheduler.play().stream.makeAsyncIterator()
     _ = await frames.next()
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .milliseconds(350))
     #expect(await frames.next()?.index == 3)
     #expect(scheduler.statistics.skipped == 2)
@@ -95,12 +95,12 @@ import ZoetropeTestSupport
     asked.scheduler.withLock { $0 = scheduler }
     var frames = scheduler.play().stream.makeAsyncIterator()
     _ = await frames.next()
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .milliseconds(350))
     #expect(await frames.next()?.index == 3)
     // Lines are written on a thread of their own.
     await eventually { asked.answers.withLock { $0.count } == 1 }
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .milliseconds(50))
     #expect(await frames.next() == nil)
     asked.scheduler.withLock { $0 = nil }

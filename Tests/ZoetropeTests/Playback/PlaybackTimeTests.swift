@@ -65,7 +65,7 @@ import ZoetropeTestSupport
       options: PlaybackOptions(latePolicy: .stretch, buffering: .lossless), clock: clock)
     var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .milliseconds(290))
     scheduler.rate = 0.01
     for index in 1...2 {
@@ -73,7 +73,7 @@ import ZoetropeTestSupport
       #expect(frame?.index == index)
       #expect(frame.map { $0.presentationTime >= .milliseconds(100) } == true)
       if index == 1 {
-        await clock.sleepers(count: 1)
+        await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(10))
       }
     }

@@ -30,7 +30,7 @@ import ZoetropeTestSupport
       }
       for number in 1...18 {
         await shownCount.reach(consumers * number)
-        await clock.sleepers(count: consumers)
+        await clock.waitForSleepers(count: consumers)
         clock.advance(by: .milliseconds(100))
       }
       for await shown in group { #expect(shown == order) }
@@ -84,7 +84,7 @@ import ZoetropeTestSupport
       }
       for number in 1...18 {
         await shownCount.reach(2 * number)
-        await clock.sleepers(count: 2)
+        await clock.waitForSleepers(count: 2)
         clock.advance(by: .milliseconds(100))
       }
       for await shown in group { #expect(shown == (0..<3).flatMap { _ in 0..<6 }) }
@@ -119,18 +119,18 @@ import ZoetropeTestSupport
     var firstFrames = first.play().stream.makeAsyncIterator()
     for _ in 0..<2 {
       _ = await firstFrames.next()
-      await clock.sleepers(count: 1)
+      await clock.waitForSleepers(count: 1)
       clock.advance(by: .milliseconds(100))
     }
     // Frame 2 is on screen, 3 and 4 are decoded ahead; 1 and 2 are kept, 0 is gone.
     #expect(await firstFrames.next()?.index == 2)
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     #expect(shared.decodeCount == 5)
     let second = FrameScheduler(
       sharing: shared, options: PlaybackOptions(startIndex: 1), clock: clock)
     var secondFrames = second.play().stream.makeAsyncIterator()
     #expect(await secondFrames.next()?.index == 1)
-    await clock.sleepers(count: 2)
+    await clock.waitForSleepers(count: 2)
     #expect(shared.decodeCount == 5)
     #expect(second.statistics.decoded == 0)
   }
@@ -151,11 +151,11 @@ import ZoetropeTestSupport
     // Two ahead and two more; nothing while two are left. A frame that nobody has taken is in
     // memory as well: then it is two ahead again.
     for count in [4, 4, 5, 6, 7] {
-      await clock.sleepers(count: 1)
+      await clock.waitForSleepers(count: 1)
       #expect(shared.decodeCount == count)
       clock.advance(by: .milliseconds(100))
     }
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     #expect(await frames.next()?.index == 5)
     // Six, and one that the decoding thread, which has one at a time, may let go of later than its consumer.
     #expect(shared.live.peak(.ticket) <= 7)

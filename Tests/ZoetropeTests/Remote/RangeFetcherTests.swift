@@ -33,7 +33,7 @@ import ZoetropeTestSupport
     try await withThrowingTaskGroup(of: [UInt8].self) { group in
       for _ in 0..<10 { group.addTask { try await fetcher.bytes(in: 0..<1000) } }
       group.addTask { try await fetcher.bytes(in: 500..<1000) }
-      await clock.sleepers(count: 1)
+      await clock.waitForSleepers(count: 1)
       await eventually { fetcher.waiterCount == 11 }
       clock.advance(by: .milliseconds(50))
       for try await found in group { #expect(found == Array(bytes[(1000 - found.count)..<1000])) }
@@ -47,9 +47,9 @@ import ZoetropeTestSupport
     let ranges = CountedRanges(bytes, clock: clock)
     let fetcher = fetcher(ranges)
     async let first = fetcher.bytes(in: 1000..<2000)
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     async let second = fetcher.bytes(in: 500..<2500)
-    await clock.sleepers(count: 3)
+    await clock.waitForSleepers(count: 3)
     #expect(Set(ranges.reads) == [1000..<2000, 500..<1000, 2000..<2500])
     clock.advance(by: .milliseconds(50))
     #expect(try await first == Array(bytes[1000..<2000]))
@@ -62,7 +62,7 @@ import ZoetropeTestSupport
     let fetcher = fetcher(ranges)
     let tasks = (0..<3).map { _ in Task { try await fetcher.bytes(in: 0..<1000) } }
     await eventually { fetcher.waiterCount == 3 }
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     for task in tasks.dropLast() {
       task.cancel()
       let error = await #expect(throws: AnimatedImageError.self) { try await task.value }
@@ -75,7 +75,7 @@ import ZoetropeTestSupport
     await eventually { ranges.cancelledReads == [0..<1000] }
     // The next request begins a new read.
     let again = Task { try await fetcher.bytes(in: 0..<1000) }
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     clock.advance(by: .milliseconds(50))
     #expect(try await again.value == Array(bytes[0..<1000]))
     #expect(ranges.reads.count == 2)
@@ -140,13 +140,13 @@ import ZoetropeTestSupport
     let fetcher = fetcher(ranges)
     let ahead = ReadAhead(fetcher)
     ahead.follow(0..<10_000)
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     #expect(ranges.reads == [0..<10_000])
     // Less than half of the window is missing.
     ahead.follow(4000..<14_000)
     #expect(fetcher.flightCount == 1)
     ahead.follow(6000..<16_000)
-    await clock.sleepers(count: 2)
+    await clock.waitForSleepers(count: 2)
     #expect(ranges.reads == [0..<10_000, 10_000..<16_000])
     // A reader of these bytes shares the read, which is then not cancelled.
     let reader = Task { try await fetcher.bytes(in: 12_000..<12_100) }
@@ -161,7 +161,7 @@ import ZoetropeTestSupport
     #expect(fetcher.cache.ranges == [10_000..<16_000, 50_000..<60_000])
     // The rest of the file, however small.
     ahead.follow(95_000..<200_000)
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     #expect(ranges.reads.last == 95_000..<100_000)
     ahead.stop()
     #expect(fetcher.flightCount == 0)

@@ -85,7 +85,7 @@ import ZoetropeTestSupport
       let image = try await RemoteImage(
         reading: ranges, index: ImageIndex(bytes: data), remoteOptions: Self.exact, budget: budget)
       let task = Task { try await image.bitmap(at: index) }
-      await clock.sleepers(count: 1)
+      await clock.waitForSleepers(count: 1)
       clock.advance(by: .milliseconds(50))
       #expect(try await task.value == FrameReader(whole).frame(at: index).bitmap)
       #expect(ranges.reads == [whole.frames[index].byteRange])
@@ -254,7 +254,7 @@ import ZoetropeTestSupport
     let ranges = CountedRanges(Self.independent, clock: clock)
     let image = try await RemoteImage(reading: ranges, index: ImageIndex(of: whole))
     let tasks = (0..<2).map { _ in Task { try await image.bitmap(at: 30) } }
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     await eventually { image.randomAccessFrames.waiterCount(for: 30) == 2 }
     tasks[0].cancel()
     let error = await #expect(throws: AnimatedImageError.self) { try await tasks[0].value }
@@ -267,7 +267,7 @@ import ZoetropeTestSupport
     await eventually { image.fetcher.flightCount == 0 }
     #expect(clock.deadlines.isEmpty)
     let opening = Task { try await RemoteImage(reading: ranges) }
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     opening.cancel()
     let opened = await #expect(throws: AnimatedImageError.self) { _ = try await opening.value }
     #expect(opened?.code == .cancelled)
@@ -284,7 +284,7 @@ import ZoetropeTestSupport
       for index in [5, 5, 5, 20, 35, 49] {
         group.addTask { try await image.bitmap(at: index) }
       }
-      await clock.sleepers(count: 4)
+      await clock.waitForSleepers(count: 4)
       await eventually { clock.deadlines.count == 4 }
       clock.advance(by: .milliseconds(50))
       for try await bitmap in group { #expect(bitmap.size == whole.canvasSize) }
@@ -387,7 +387,7 @@ import ZoetropeTestSupport
     let image = try await RemoteImage(reading: ranges, index: ImageIndex(of: whole))
     let player = FrameScheduler(image, clock: ManualClock())
     let consumer = Task { for try await _ in player.play() {} }
-    await clock.sleepers(count: 1)
+    await clock.waitForSleepers(count: 1)
     player.stop()
     try await consumer.value
     await player.shared.waitUntilIdle()

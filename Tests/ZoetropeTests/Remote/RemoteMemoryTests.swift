@@ -82,7 +82,7 @@ import ZoetropeTestSupport
     let most = Mutex(0)
     let driver = Task {
       while !Task.isCancelled {
-        await clock.sleepers(count: 1)
+        await clock.waitForSleepers(count: 1)
         most.withLock { $0 = max($0, image.fetcher.flightCount) }
         clock.advance(by: .milliseconds(50))
       }

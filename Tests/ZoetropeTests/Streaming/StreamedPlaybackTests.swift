@@ -85,7 +85,7 @@ import ZoetropeTestSupport
     #expect(await player.next() == .frame(0, 0))
     for index in 1..<6 {
       await player.send()
-      await clock.sleeper(until: .milliseconds(100 * index))
+      await clock.waitForSleeper(until: .milliseconds(100 * index))
       clock.advance(by: .milliseconds(100))
       #expect(await player.next() == .frame(index, 100 * index))
     }
@@ -101,7 +101,7 @@ import ZoetropeTestSupport
     clock.advance(by: .milliseconds(350))
     await player.send(2)
     #expect(await player.next() == .frame(1, 350))
-    await clock.sleeper(until: .milliseconds(450))
+    await clock.waitForSleeper(until: .milliseconds(450))
     clock.advance(by: .milliseconds(100))
     #expect(await player.next() == .frame(2, 450))
     #expect(player.scheduler.statistics.stalls == 1)
@@ -115,7 +115,7 @@ import ZoetropeTestSupport
     await player.runDry()
     clock.advance(by: .milliseconds(60))
     await player.send(1)
-    await clock.sleeper(until: .milliseconds(100))
+    await clock.waitForSleeper(until: .milliseconds(100))
     clock.advance(by: .milliseconds(40))
     #expect(await player.next() == .frame(1, 100))
     #expect(player.scheduler.statistics.stalls == 0)
@@ -132,7 +132,7 @@ import ZoetropeTestSupport
     let late = Shown(
       index: 3, at: .milliseconds(300), lateness: .milliseconds(50), skipped: 2)
     #expect(await player.next() == late)
-    await clock.sleeper(until: .milliseconds(400))
+    await clock.waitForSleeper(until: .milliseconds(400))
     clock.advance(by: .milliseconds(50))
     #expect(await player.next() == .frame(4, 400))
     #expect(player.scheduler.statistics.stalls == 1)
@@ -152,7 +152,7 @@ import ZoetropeTestSupport
     await player.runDry()
     #expect(await player.end() == .complete)
     // A single frame is shown once, for its delay.
-    await clock.sleeper(until: .milliseconds(600))
+    await clock.waitForSleeper(until: .milliseconds(600))
     clock.advance(by: .milliseconds(100))
     #expect(await player.next() == nil)
     #expect(player.scheduler.state == .finished)
@@ -162,7 +162,7 @@ import ZoetropeTestSupport
     let player = try await Player(frames: 3, clock: clock)
     #expect(await player.next() == .frame(0, 0))
     for index in 1...2 {
-      await clock.sleeper(until: .milliseconds(100 * index))
+      await clock.waitForSleeper(until: .milliseconds(100 * index))
       clock.advance(by: .milliseconds(100))
       #expect(await player.next() == .frame(index, 100 * index))
     }
@@ -171,12 +171,12 @@ import ZoetropeTestSupport
     #expect(await player.end() == .complete)
     let start = max(300, 200 + endsAt)
     if endsAt < 100 {
-      await clock.sleeper(until: .milliseconds(300))
+      await clock.waitForSleeper(until: .milliseconds(300))
       clock.advance(by: .milliseconds(50))
     }
     for index in 0..<5 {
       if index > 0 {
-        await clock.sleeper(until: .milliseconds(start + 100 * index))
+        await clock.waitForSleeper(until: .milliseconds(start + 100 * index))
         clock.advance(by: .milliseconds(100))
       }
       #expect(await player.next() == .frame(index % 3, start + 100 * index))
@@ -189,10 +189,10 @@ import ZoetropeTestSupport
       frames: 2, options: PlaybackOptions(playCount: .once), clock: clock)
     #expect(await player.next() == .frame(0, 0))
     #expect(await player.end(with: [0x21]) == .truncated)
-    await clock.sleeper(until: .milliseconds(100))
+    await clock.waitForSleeper(until: .milliseconds(100))
     clock.advance(by: .milliseconds(100))
     #expect(await player.next() == .frame(1, 100))
-    await clock.sleeper(until: .milliseconds(200))
+    await clock.waitForSleeper(until: .milliseconds(200))
     clock.advance(by: .milliseconds(100))
     #expect(await player.next() == nil)
     #expect(player.scheduler.state == .finished)
@@ -214,7 +214,7 @@ import ZoetropeTestSupport
     await player.runDry()
     #expect(try player.scheduler.seek(toFrame: 1) == .available)
     #expect(await player.next()?.index == 1)
-    await clock.sleeper(until: .milliseconds(100))
+    await clock.waitForSleeper(until: .milliseconds(100))
     clock.advance(by: .milliseconds(100))
     #expect(await player.next() == .frame(2, 100))
     player.scheduler.stop()
@@ -223,7 +223,7 @@ import ZoetropeTestSupport
   @Test func `a seek ahead of what has arrived waits for the frame`() async throws {
     let player = try await Player(frames: 2, clock: clock)
     #expect(await player.next() == .frame(0, 0))
-    await clock.sleeper(until: .milliseconds(100))
+    await clock.waitForSleeper(until: .milliseconds(100))
     #expect(try player.scheduler.seek(toFrame: 5) == .awaited)
     await player.runDry()
     clock.advance(by: .milliseconds(130))
@@ -233,7 +233,7 @@ import ZoetropeTestSupport
     await player.runDry()
     clock.advance(by: .milliseconds(40))
     await player.send(1)
-    await clock.sleeper(until: .milliseconds(230))
+    await clock.waitForSleeper(until: .milliseconds(230))
     clock.advance(by: .milliseconds(60))
     #expect(await player.next() == .frame(6, 230))
     player.scheduler.stop()
@@ -276,7 +276,7 @@ import ZoetropeTestSupport
       producer.yield(Player.frames(2..<3) + [0x3b])
     }
     #expect(await player.next() == .frame(2, 0))
-    await clock.sleeper(until: .milliseconds(100))
+    await clock.waitForSleeper(until: .milliseconds(100))
     clock.advance(by: .milliseconds(100))
     #expect(await player.next() == .frame(1, 100))
     player.scheduler.stop()
@@ -294,7 +294,7 @@ import ZoetropeTestSupport
     clock.advance(by: .milliseconds(500))
     player.scheduler.resume()
     // 40 ms of the first frame were left.
-    await clock.sleeper(until: .milliseconds(1600))
+    await clock.waitForSleeper(until: .milliseconds(1600))
     clock.advance(by: .milliseconds(40))
     #expect(await player.next() == .frame(1, 1600))
     #expect(player.scheduler.statistics.stalls == 0)
@@ -306,11 +306,11 @@ import ZoetropeTestSupport
       frames: 2, options: PlaybackOptions(range: 1..<3), clock: clock)
     #expect(await player.next() == .frame(1, 0))
     await player.send(4)
-    await clock.sleeper(until: .milliseconds(100))
+    await clock.waitForSleeper(until: .milliseconds(100))
     clock.advance(by: .milliseconds(100))
     #expect(await player.next() == .frame(2, 100))
     // The range has arrived: it repeats, although the stream goes on.
-    await clock.sleeper(until: .milliseconds(200))
+    await clock.waitForSleeper(until: .milliseconds(200))
     clock.advance(by: .milliseconds(100))
     #expect(await player.next() == .frame(1, 200))
     player.scheduler.stop()
