@@ -183,18 +183,21 @@ except KeyboardInterrupt:
     assert [name for name in os.listdir(tmp_path) if name != "a.png"] == []
 
 
-def test_only_check_and_optimize_find_damage_in_copied_frames(fixtures):
-    # The documentation says so. Frames that are copied are not decoded.
+def test_damage_in_copied_frames_is_copied_or_rejected(fixtures):
     path = fixtures / "Bad" / "lzw-end-early.gif"
     kinds = [damage.kind for damage in zoetrope.open(path).check()]
     assert kinds
-    for policy in ("salvage", "strict"):
-        animation, file = zoetrope.open(path, damage=policy), io.BytesIO()
-        assert animation.convert(file, plays=3).copied_count == len(animation)
-        assert [damage.kind for damage in zoetrope.open(file.getvalue()).check()] == kinds
-    for call in (animation.check, lambda: animation.optimize(io.BytesIO())):
+    animation, file = zoetrope.open(path), io.BytesIO()
+    assert animation.convert(file, plays=3).copied_count == len(animation)
+    assert [damage.kind for damage in zoetrope.open(file.getvalue()).check()] == kinds
+    strict, file = zoetrope.open(path, damage="strict"), io.BytesIO()
+    for call in (
+        strict.check, lambda: strict.optimize(file), lambda: strict.convert(file, plays=3),
+        lambda: strict.convert(file, max_bytes="9M"),
+    ):
         with pytest.raises(zoetrope.MalformedError):
             call()
+    assert not file.getvalue()
 
 
 def test_delays_that_browsers_do_not_show_as_stored():

@@ -578,7 +578,8 @@ class Animation(Rendered):
         unchanged.
 
         Frames that are copied are not decoded, so damage to their pixels is copied, too, and neither found nor
-        reported, not even with ``damage="strict"``: use :meth:`check` to look for it.
+        reported: use :meth:`check` to look for it. With ``damage="strict"``, all frames up to the last one that is
+        copied are decoded, and a damaged animation is rejected.
 
         All other parameters are as for :class:`Writer`. If Ctrl-C, :meth:`cancel` or ``timeout`` ends the call, the
         file is discarded.
@@ -604,7 +605,8 @@ class Animation(Rendered):
         """Write the same animation, frame for frame, in fewer bytes. If it cannot be made smaller, the file is copied.
 
         Pictures do not change, unless ``lossy`` or ``max_bytes`` allows it. A damaged animation is copied with its
-        damage, and rejected with ``damage="strict"``; a still PNG is copied without a look at its pixels.
+        damage, and rejected with ``damage="strict"``. A still PNG is copied; its pixels are decoded only with
+        ``damage="strict"``.
 
         :param destination: as for :meth:`convert`. The format does not change, so a path or file object with the
             extension of another format is rejected.

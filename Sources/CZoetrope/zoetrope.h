@@ -776,8 +776,9 @@ typedef struct zoetrope_edit {
    keep_identical, frame_count, memory_bytes and strip of the options are ignored. New frames between copied frames
    are encoded on one thread.
 
-   Frames that are copied are not decoded, so damage to their pixels is copied, too, and neither found nor reported, not
-   even with ZOETROPE_DAMAGE_STRICT: decode all frames first, with zoetrope_read_frames, to look for it.
+   Frames that are copied are not decoded, so damage to their pixels is copied, too, and neither found nor reported:
+   decode all frames first, with zoetrope_read_frames, to look for it. With ZOETROPE_DAMAGE_STRICT, all frames up to the
+   last one that is copied are decoded, and the call fails if one of them is damaged.
 
    This function counts as a call that decodes frames. If zoetrope_cancel or zoetrope_options.timeout_ns ends it,
    the file is discarded. */
@@ -791,7 +792,8 @@ zoetrope_status zoetrope_rewrite(zoetrope_animation *animation, const zoetrope_e
    destination must not have the extension of another format; otherwise the call fails with ZOETROPE_PARAMETER. Of the
    other options, only effort, parallelism, memory_bytes, strip, tolerance and max_bytes are used. Pictures do not
    change unless tolerance or max_bytes is set. A damaged animation is copied with its damage, and with
-   ZOETROPE_DAMAGE_STRICT the call fails; a still PNG is copied without a look at its pixels. */
+   ZOETROPE_DAMAGE_STRICT the call fails. A still PNG is copied; without ZOETROPE_DAMAGE_STRICT, its pixels are not
+   decoded. */
 zoetrope_status zoetrope_optimize(zoetrope_animation *animation, const zoetrope_writer_options *options,
                                   const zoetrope_destination *destination, zoetrope_written *written,
                                   zoetrope_error *error);

@@ -50,7 +50,6 @@ struct Conversion {
     }
     let plan = plan
     let isKnown = plan.rewriting == nil
-    if isKnown, image.options.damage == .strict { try Self.decode(image, for: plan, isCancelled) }
     let isOptimized = budgeted?.isOptimized ?? false
     steps = plan.frames.map { ConversionStep($0, isKnown: isKnown, isOptimized: isOptimized) }
     departures = Departure.ofTimes(
@@ -78,21 +77,6 @@ struct Conversion {
     var found = DecodingDamage(of: image)
     for item in rewriting.findings.damage { found.add(item) }
     damage = image.damage + found.items
-  }
-
-  /// Decodes all that `plan` may copy: the frames of `image` up to the last one in the output, and the static image.
-  /// Copying does not find the damage in compressed pixels, for which `DamagePolicy.strict` throws an error.
-  private static func decode(
-    _ image: AnimatedImage, for plan: EditPlan, _ isCancelled: () -> Bool
-  ) throws(AnimatedImageError) {
-    let last = plan.frames.lazy.map(\.source).max() ?? 0
-    let reader = FrameReader(image)
-    while reader.nextIndex <= last, try reader.next(isCancelled: isCancelled) != nil {
-      if isCancelled() {
-        throw AnimatedImageError(.cancelled, "stopped between frames", format: image.format)
-      }
-    }
-    _ = try image.staticImageLoss()
   }
 
   /// Writes the output to `sink`.

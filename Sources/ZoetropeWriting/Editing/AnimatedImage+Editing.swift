@@ -3,10 +3,11 @@ extension AnimatedImage {
   /// why.
   ///
   /// Planning decodes the frames at cuts and the frames on which these depend. Nothing is decoded for changes of speed,
-  /// delays or plays, or for a cut at the end. Scaling decodes every frame, and keeps up to 32 MiB of pictures for
-  /// writing. Cropping and reversing decode every frame twice: once while planning and once while writing. So do
-  /// another format and a limited number of colours. With ``EditOptions/tolerance``, planning encodes the animation
-  /// twice, to find out whether the tolerance saves bytes; the plan keeps the file, up to 32 MiB, for writing.
+  /// delays or plays, or for a cut at the end. With ``DamagePolicy/strict``, all frames up to the last one that is
+  /// copied are decoded to find damage. Scaling decodes every frame, and keeps up to 32 MiB of pictures for writing.
+  /// Cropping and reversing decode every frame twice: once while planning and once while writing. So do another format
+  /// and a limited number of colours. With ``EditOptions/tolerance``, planning encodes the animation twice, to find out
+  /// whether the tolerance saves bytes; the plan keeps the file, up to 32 MiB, for writing.
   ///
   /// - Parameters:
   ///   - edits: The edits, which are applied in order.
@@ -32,7 +33,8 @@ extension AnimatedImage {
   /// Editing is lossless, except that ``AnimationEdit/resize(_:fit:filter:linearLight:)`` scales pixels, the colours of
   /// a GIF may have to be reduced, and ``EditOptions/colors``, ``EditOptions/tolerance`` and ``EditOptions/budget`` may
   /// allow a loss. A compressed frame is copied if the canvas on which it is drawn is unchanged. It is not decoded, so
-  /// damage to its pixels is copied, too, and neither found nor reported, not even with ``DamagePolicy/strict``.
+  /// damage to its pixels is copied, too, and neither found nor reported. With ``DamagePolicy/strict``, all frames up
+  /// to the last one that is copied are decoded, and a damaged animation is rejected before anything is written.
   ///
   /// Memory use is a few canvases, however long the animation is, and the output as well with ``EditOptions/budget``
   /// or, up to 64 MiB, with ``EditOptions/tolerance`` and where a GIF is scaled down (see ``EditOptions/colors``).

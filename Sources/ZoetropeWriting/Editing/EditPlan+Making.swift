@@ -1,6 +1,6 @@
 extension EditPlan {
   /// Plans `edits` of `image`. Decodes only the frames at cuts and those on which they depend, unless all pictures have
-  /// to be encoded again.
+  /// to be encoded again, or ``DamagePolicy/strict`` requires that copied frames are intact.
   ///
   /// - Parameters:
   ///   - comparesLossless: Whether the tolerance is ignored if the lossless file is no larger.
@@ -138,6 +138,8 @@ extension EditPlan {
     let crop = timeline.canvas
     let planned = try copying.steps(
       for: delays.kept, pictures, crop: crop, mayReduce: options.colors != .exact)
+    let lastCopied = planned.steps.lazy.filter { $0.drawing == nil }.map(\.source).max()
+    try image.checkCopies(through: lastCopied, isCancelled: isCancelled)
     // The static image is compressed again if its size or its colours change.
     let loss = try planned.header == image.header ? nil : image.staticImageLoss()
     var header = planned.header

@@ -4,8 +4,8 @@ extension AnimatedImage {
   /// without one. The format is that of the source, whatever the name of the file.
   ///
   /// A file that cannot be made smaller is copied byte for byte, and so is a still PNG. A damaged file is copied as
-  /// well, because rewriting it would lose the remains of its broken frames. The smallest file so far is kept in
-  /// memory, and nothing is written before the end.
+  /// well, because rewriting it would lose the remains of its broken frames; with ``DamagePolicy/strict``, it is
+  /// rejected. The smallest file so far is kept in memory, and nothing is written before the end.
   ///
   /// Metadata is kept, and so are all extension blocks of a GIF, except plain text. The pixels of an APNG are encoded
   /// again. Of its other ancillary chunks, those are kept that still apply: unknown chunks if their types say that they
@@ -114,7 +114,10 @@ extension AnimatedImage {
     }
     guard format.writable != nil, let editing = format.editing,
       !damage.contains(where: { !$0.kind.isTolerated })
-    else { return nil }
+    else {
+      try checkCopies(through: frames.indices.last, isCancelled: isCancelled)
+      return nil
+    }
     let (ways, loss) = try editing.optimizingWays(self, options, isCancelled)
     if let loss { found = [loss] }
     var best: (bytes: [UInt8], isExact: Bool, losesMetadata: Bool)?
