@@ -1,11 +1,12 @@
 /// The maximum size of an edited animation in bytes, and the properties that must not be given up to meet it.
 ///
-/// With a budget, ``AnimatedImage/write(_:to:options:progress:)`` searches for the mildest settings with which the file
-/// fits. The search takes these measures, in this order: it drops metadata, spends more time on compression, allows
-/// similar colours (``EditOptions/tolerance``), uses fewer colours, drops frames down to 10 per second without changing
-/// the duration, and scales pictures down to a fifth of their size. It estimates sizes from samples of the frames,
-/// encodes at most six whole files, and keeps the best file in memory. If there is room for the metadata, the best file
-/// is encoded once more with its metadata. With ``ColorPolicy/exact``, no colours are given up.
+/// If edits change nothing and the source fits, ``AnimatedImage/write(_:to:options:progress:)`` copies it byte for
+/// byte, unless ``EditOptions/tolerance`` makes it smaller. Otherwise it searches for the mildest settings with which
+/// the file fits. The search takes these measures, in this order: it drops metadata, spends more time on compression,
+/// allows similar colours (``EditOptions/tolerance``), uses fewer colours, drops frames down to 10 per second without
+/// changing the duration, and scales pictures down to a fifth of their size. It estimates sizes from samples of the
+/// frames, encodes at most six whole files, and keeps the best file in memory. If there is room for the metadata, the
+/// best file is encoded once more with its metadata. With ``ColorPolicy/exact``, no colours are given up.
 /// ``WrittenAnimation/concessions`` tells what was given up. If no file fits, the call throws
 /// ``AnimatedImageError/Code/limitExceeded``, and nothing is written.
 public struct ByteBudget: Sendable, Hashable {

@@ -47,6 +47,7 @@ extension AnimatedImage {
     var options = options
     options.budget = budget
     let fitting = try BudgetFitting(self, edits, options, budget, isCancelled, progress)
+    if let copy = try fitting.copy() { return copy }
     // A file without metadata may still fit.
     let mayStrip = lossless == nil || !keepsMetadata ? false : fitting.hasMetadata
     var search = BudgetSearch(
@@ -185,6 +186,34 @@ private struct BudgetFitting {
   }
 
   // MARK: Files
+
+  /// Returns a copy of the source if the edits change nothing and the copy fits. Returns nil if the tolerance of the
+  /// options gives a file that is no larger than the source.
+  ///
+  /// A file that is written anew may be larger than the source: a GIF gets a graphic control for each copied frame.
+  func copy() throws(AnimatedImageError) -> BudgetedAnimation? {
+    guard image.byteCount <= limit, plan.showsSource else { return nil }
+    var plan = plan
+    let attempt = plan.attemptCount + 1
+    if plan.rewriting?.reason == .tolerance {
+      guard let file = plan.encoded, file.bytes.count > image.byteCount else { return nil }
+      var options = options
+      options.tolerance = 0
+      plan = try EditPlan(image, edits, options, isCancelled: isCancelled)
+    }
+    guard plan.isCopy else { return nil }
+    let sink = LimitedSink(limit)
+    var output = EditOutput(image.source, sink, isCancelled: isCancelled)
+    try output.copy(0..<image.byteCount)
+    try output.flush()
+    let written = WrittenAnimation(
+      byteCount: image.byteCount, frameCount: plan.frames.count, mergedCount: 0,
+      copiedCount: plan.copiedCount, damage: plan.damage)
+    return BudgetedAnimation(
+      plan: plan, file: EncodedFile(bytes: sink.bytes, written: written),
+      settings: BudgetSearch.Settings(), encodeCount: 0, attempt: attempt, losesMetadata: false,
+      isOptimized: false)
+  }
 
   /// A file, of which only the size is known if it is far too long.
   typealias File = (

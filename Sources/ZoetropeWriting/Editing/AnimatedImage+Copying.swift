@@ -18,3 +18,21 @@ extension AnimatedImage {
     _ = try staticImageLoss()
   }
 }
+
+extension EditPlan {
+  /// Whether the output shows what the source shows, in the same format, for the same times and as many times, so that
+  /// a copy of the source can replace it unless pixels are to be stored in another way.
+  ///
+  /// False for a source that has lost data, and for one with bytes that no reader reads and a copy would keep.
+  var showsSource: Bool {
+    let isWhole = image.damage.allSatisfy {
+      $0.kind.isTolerated && $0.kind != .trailingData && $0.kind != .gifStrayByte
+    }
+    return isWhole && format == image.format && playCount == image.playCount
+      && crop == PixelRect(image.canvasSize) && canvasSize == image.canvasSize
+      && steps.count == image.frames.count
+      && steps.enumerated().allSatisfy { place, step in
+        step.source == place && step.delay == image.frames[place].delay
+      }
+  }
+}

@@ -31,6 +31,51 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `a source that no edit changes fits its own size`() throws {
+    let library = FixtureLibrary()
+    // Files whose frames would get graphic controls, and files that lack their ends or parts of their blocks.
+    let bent = ["gif-trailer-missing", "gif-no-palette", "gif-gce-size-3"].map { "Bad/\($0).gif" }
+    let whole = try FixtureFile.list("\(library.root)/GIF").sorted().map { "GIF/\($0)" }
+    for name in bent + ["Bad/apng-iend-missing.png"] + whole {
+      let bytes = try library.file(name)
+      let image = try AnimatedImage(bytes: bytes)
+      let budget = ByteBudget(byteLimit: bytes.count)
+      let found = try image.fitted([], EditOptions(), to: budget, isCancelled: { false })
+      #expect(found.bytes == bytes && !found.losesMetadata && found.plan.isCopy, "\(name)")
+      // Edits that change nothing.
+      let edits = [
+        AnimationEdit.speed(1), .playCount(image.playCount), .frames(0..<image.frames.count),
+      ]
+      let same = try image.fitted(edits, EditOptions(), to: budget, isCancelled: { false })
+      #expect(same.bytes == bytes, "\(name)")
+      let lossy = try image.fitted(
+        [], EditOptions(tolerance: 40), to: budget, isCancelled: { false })
+      #expect(lossy.bytes.count <= bytes.count && lossy.settings.rate == nil, "\(name)")
+      let optimized = try image.optimize(
+        to: MemorySink(), options: .init(), byteLimit: bytes.count)
+      #expect(optimized.isExact, "\(name)")
+    }
+  }
+
+  @Test func `a source is not copied if an edit changes it, or with bytes that nobody reads`()
+    throws
+  {
+    let image = try Self.image()
+    let budget = ByteBudget(byteLimit: 100 * image.byteCount)
+    let longer = try AnimatedImage(bytes: FixtureLibrary().file("Bad/gif-after-trailer.gif"))
+    let cases: [(AnimatedImage, [AnimationEdit], EditOptions)] = [
+      (image, [.speed(2)], EditOptions()), (image, [.playCount(.finite(9))], EditOptions()),
+      (image, [.frames(1..<20)], EditOptions()), (image, [], EditOptions(colors: .limited(to: 4))),
+      (image, [], EditOptions(format: .apng)), (longer, [], EditOptions()),
+    ]
+    for (image, edits, options) in cases {
+      let found = try image.fitted(edits, options, to: budget, isCancelled: { false })
+      let sink = MemorySink()
+      _ = try EditPlan(image, edits, options).write(to: sink)
+      #expect(found.bytes == sink.bytes, "\(edits), \(options)")
+    }
+  }
+
   @Test func `optimize leaves large metadata out before anything visible`() throws {
     let image = try Self.image()
     // A comment that is larger than the pictures.
