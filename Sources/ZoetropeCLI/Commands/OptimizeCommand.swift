@@ -31,7 +31,7 @@ struct OptimizeCommand: ZoetropeSubcommand {
 
       Metadata is kept, unless --strip leaves it out. Chunks of an APNG that would not be valid \
       with newly encoded pixels, such as caBX, which signs the bytes of the file, are left out, and \
-      the report says so.
+      the report says so. If they are all that could be saved, the file is copied.
 
       --lossy N lets colours differ where that saves bytes. N is the largest difference, in \
       eighths of a level of grey (there are 256 levels); differences in hue are weighted by how \

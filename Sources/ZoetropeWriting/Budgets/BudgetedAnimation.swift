@@ -265,7 +265,7 @@ private struct BudgetFitting {
         options: OptimizingOptions(
           effort: settings.isThorough ? .small : options.effort, stripsMetadata: !keepsMetadata,
           parallelism: options.parallelism),
-        isCancelled: isCancelled)
+        needsSmaller: true, isCancelled: isCancelled)
       if result.byteCount < bytes.count {
         (bytes, isOptimized) = (optimized.bytes, true)
         losesMetadata = keepsMetadata ? result.losesMetadata : hasMetadata

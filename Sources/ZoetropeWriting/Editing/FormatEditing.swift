@@ -37,8 +37,9 @@ struct OptimizingWay {
   let isExact: Bool
   /// Whether this way is tried only if no earlier way made the file smaller without loss.
   let isFallback: Bool
-  /// Writes the file. Returns whether the file lacks metadata that should be kept, but does not apply to it.
-  let write: (LimitedSink, (WritingProgress) -> Void) throws(AnimatedImageError) -> Bool
+  /// Writes the file. If the file lacks metadata that should be kept, but does not apply to it, returns the number of
+  /// bytes that this metadata takes in the source, as far as it was read. Otherwise returns nil.
+  let write: (LimitedSink, (WritingProgress) -> Void) throws(AnimatedImageError) -> Int?
 }
 
 /// The formats whose compressed frames can be copied.

@@ -31,7 +31,7 @@ struct GIFEditing: FormatEditing {
       OptimizingWay(isExact: !way.usesTolerance, isFallback: way.isFallback) {
         (sink, progress) throws(AnimatedImageError) in
         try recoding.write(way, to: sink, progress)
-        return false
+        return nil
       }
     }
     return (ways, nil)

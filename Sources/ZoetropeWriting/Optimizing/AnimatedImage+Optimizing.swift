@@ -10,7 +10,7 @@ extension AnimatedImage {
   /// Metadata is kept, and so are all extension blocks of a GIF, except plain text. The pixels of an APNG are encoded
   /// again. Of its other ancillary chunks, those are kept that still apply: unknown chunks if their types say that they
   /// are safe to copy, and bKGD and sBIT if pixels are stored in the same form. A caBX, which signs the bytes of the
-  /// source, is not.
+  /// source, is not. The bytes of these chunks do not count as saved: if nothing else is, the source is copied.
   ///
   /// - Parameters:
   ///   - sink: The destination. The sink is finished if writing succeeds, and abandoned if this method throws. The
@@ -35,9 +35,11 @@ extension AnimatedImage {
   /// - Parameters:
   ///   - byteLimit: The maximum size of the file in bytes, or nil for no limit. Pictures may change to meet the limit.
   ///   - isInPlace: Whether `sink` replaces the source. If so, and no smaller file is found, the sink is abandoned.
+  ///   - needsSmaller: Whether a file is of use that is smaller only because it lacks metadata that does not apply to
+  ///     it. In any case, it is if the source exceeds `byteLimit`.
   package func optimize(
     to sink: some AnimationSink, options: OptimizingOptions, byteLimit: Int? = nil,
-    isInPlace: Bool = false,
+    isInPlace: Bool = false, needsSmaller: Bool = false,
     isCancelled: @escaping @Sendable () -> Bool = { false },
     progress: (WritingProgress) -> Void = { _ in }
   ) throws(AnimatedImageError) -> OptimizedAnimation {
@@ -52,7 +54,10 @@ extension AnimatedImage {
         lastAttempt = numbered.attempt
         progress(numbered)
       }
-      var best = try smallest(options, &damage, isCancelled, begin: { attempt += 1 }, report)
+      let countsMetadata = needsSmaller || source.byteCount > byteLimit ?? .max
+      var best = try smallest(
+        options, &damage, countsMetadata: countsMetadata, isCancelled, begin: { attempt += 1 },
+        report)
       var tolerance = options.tolerance
       var colors: Int?
       var losesMetadata = best?.losesMetadata ?? false
@@ -103,8 +108,10 @@ extension AnimatedImage {
 
   /// Returns the smallest file that was found, whether it is lossless, and whether it lacks metadata. Returns nil if no
   /// file is smaller than the source, or if the source is damaged or a still picture.
+  ///
+  /// - Parameter countsMetadata: Whether the bytes of metadata that a file lacks count as saved.
   private func smallest(
-    _ options: OptimizingOptions, _ found: inout [Damage],
+    _ options: OptimizingOptions, _ found: inout [Damage], countsMetadata: Bool,
     _ isCancelled: @escaping @Sendable () -> Bool, begin: () -> Void,
     _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> (bytes: [UInt8], isExact: Bool, losesMetadata: Bool)? {
@@ -125,8 +132,9 @@ extension AnimatedImage {
       begin()
       let sink = LimitedSink((best?.bytes.count ?? source.byteCount) - 1)
       do throws(AnimatedImageError) {
-        let losesMetadata = try way.write(sink, progress)
-        best = (sink.bytes, way.isExact, losesMetadata)
+        let lost = try way.write(sink, progress)
+        guard countsMetadata || sink.bytes.count + (lost ?? 0) < source.byteCount else { continue }
+        best = (sink.bytes, way.isExact, lost != nil)
       } catch {
         // Not every way can write every file: pixels that the source leaves unchanged may have to be drawn, and may
         // have colours that do not fit into a frame with 256 other colours.

@@ -30,7 +30,7 @@ struct PNGEditing: FormatEditing {
     writing.format = .apng
     writing.playCount = image.playCount
     writing.identicalFrames = .keep
-    var isComplete = true
+    var droppedByteCount = 0
     if !options.stripsMetadata {
       writing.metadata = image.metadata
       let found = try PNGStructureMap(image).carried(from: image.source)
@@ -40,12 +40,12 @@ struct PNGEditing: FormatEditing {
         writing.metadata?.texts = []
         writing.metadata?.xmp = nil
       }
-      isComplete =
-        found.isComplete && !image.damage.contains { $0.kind == .metadataLimit }
+      droppedByteCount = found.droppedByteCount
     }
+    let isCut = !options.stripsMetadata && image.damage.contains { $0.kind == .metadataLimit }
     writing = try image.completed(writing, isCancelled)
     let tolerances = options.tolerance > 0 ? [options.tolerance, 0] : [0]
-    let ways = tolerances.map { [image, writing, isComplete] (tolerance) -> OptimizingWay in
+    let ways = tolerances.map { [image, writing, droppedByteCount] (tolerance) -> OptimizingWay in
       var options = writing
       options.tolerance = tolerance
       return OptimizingWay(isExact: tolerance == 0, isFallback: false) {
@@ -54,7 +54,8 @@ struct PNGEditing: FormatEditing {
           to: sink, options: options, isCancelled: isCancelled, progress: progress)
         // The encoder chose how pixels are stored. IHDR says how.
         let bytes = sink.bytes
-        return !isComplete || options.carried.losesChunks(bytes[25], Int(bytes[24]))
+        let lost = droppedByteCount + options.carried.lostByteCount(bytes[25], Int(bytes[24]))
+        return lost > 0 || isCut ? lost : nil
       }
     }
     return (ways, nil)

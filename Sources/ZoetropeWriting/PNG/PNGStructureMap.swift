@@ -74,14 +74,15 @@ struct PNGStructureMap: Sendable {
   /// after the pixels of the static image stay there, as unknown ones have to (14.2).
   ///
   /// - Returns: The chunks, whether all texts are among them because one has properties that the metadata lacks, and
-  ///   whether no other chunk is left out than those that the form in which pixels are stored may rule out.
+  ///   the number of bytes in chunks that are left out, besides those that the form in which pixels are stored may rule
+  ///   out.
   func carried(
     from source: any ByteSource
   ) throws(AnimatedImageError) -> (
-    parts: AnimationRequest.Carried, hasTexts: Bool, isComplete: Bool
+    parts: AnimationRequest.Carried, hasTexts: Bool, droppedByteCount: Int
   ) {
     var parts = AnimationRequest.Carried()
-    var isComplete = true
+    var droppedByteCount = 0
     var buffer = ReadBuffer()
     var hasTexts = false
     for chunk in head + tail {
@@ -93,7 +94,7 @@ struct PNGStructureMap: Sendable {
       if hasTexts, Self.isText(chunk) { fate = .carried }
       guard fate != .written else { continue }
       guard fate != .dropped else {
-        isComplete = false
+        droppedByteCount += chunk.range.count
         continue
       }
       let bytes = try source.copy(chunk.range, &buffer)
@@ -104,7 +105,7 @@ struct PNGStructureMap: Sendable {
       default: if place < head.count { parts.head += bytes } else { parts.tail += bytes }
       }
     }
-    return (parts, hasTexts, isComplete)
+    return (parts, hasTexts, droppedByteCount)
   }
 
   private static func isText(_ chunk: Chunk) -> Bool {

@@ -283,9 +283,26 @@ import ZoetropeTestSupport
   @Test func `a text keeps its language`() throws {
     let text = PNGChunk("iTXt", Array("Title\0\0\0de\0Titel\0Sommer".utf8))
     // Texts are copied as they are, so that something else has to make the file smaller.
+    let file = try Self.chunked(Self.manyColors, hasPalette: false, head: [text])
+    let longer = file + [UInt8](repeating: 1, count: 1000)
+    #expect(try Self.kept([text], of: longer).chunks == [true])
+  }
+
+  @Test func `a chunk that has to be left out is not counted as saved`() throws {
     let signed = PNGChunk("caBX", [UInt8](repeating: 1, count: 1000))
-    let file = try Self.chunked(Self.manyColors, hasPalette: false, head: [text, signed])
-    #expect(try Self.kept([text], of: file).chunks == [true])
+    let file = try Self.chunked(Self.fewColors, hasPalette: true, head: [])
+    let least = try Self.optimized(file, OptimizingOptions()).bytes
+    let bytes = least[..<33] + signed.bytes + least[33...]
+    let image = try AnimatedImage(bytes: Array(bytes))
+    let copied = try Self.optimized(Array(bytes), OptimizingOptions())
+    #expect(copied.result.isCopy && !copied.result.losesMetadata)
+    let bare = try Self.optimized(Array(bytes), OptimizingOptions(stripsMetadata: true))
+    #expect(!bare.bytes.contains(signed.bytes) && !bare.result.losesMetadata)
+    // A byte limit may need the room, and leaves the text alone.
+    let sink = MemorySink()
+    let fitted = try image.optimize(to: sink, options: .init(), byteLimit: least.count)
+    #expect(fitted.isExact && fitted.losesMetadata && !sink.bytes.contains(signed.bytes))
+    #expect(try AnimatedImage(bytes: sink.bytes).metadata == image.metadata)
   }
 
   @Test func `the shape of pixels is kept, and the background colour with its palette`() throws {

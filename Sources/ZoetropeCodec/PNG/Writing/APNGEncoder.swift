@@ -114,10 +114,10 @@ struct APNGEncoder: AnimationEncoding {
 }
 
 extension AnimationRequest.Carried {
-  /// Returns whether a file whose pixels are stored in this form lacks one of the chunks that depend on it.
-  package func losesChunks(_ colorType: UInt8, _ bitDepth: Int) -> Bool {
-    !significantBits.isEmpty && !keepsSignificantBits(colorType, bitDepth)
-      || !background.isEmpty && !keepsBackground(colorType, bitDepth)
+  /// Returns the number of bytes in chunks that a file lacks because its pixels are stored in this form.
+  package func lostByteCount(_ colorType: UInt8, _ bitDepth: Int) -> Int {
+    (keepsSignificantBits(colorType, bitDepth) ? 0 : significantBits.count)
+      + (keepsBackground(colorType, bitDepth) ? 0 : background.count)
   }
 
   /// Returns whether the numbers of significant bits still apply. There is one for each channel, none above the bits of
