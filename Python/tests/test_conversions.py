@@ -200,6 +200,13 @@ def test_damage_in_copied_frames_is_copied_or_rejected(fixtures):
     assert not file.getvalue()
 
 
+def test_unknown_chunks_that_are_left_out_are_told(fixtures):
+    for name in ("APNG/chunk-unknown.png", "GIF/extension-unknown.gif"):
+        animation = zoetrope.open(fixtures / name)
+        assert animation.convert(io.BytesIO(), size=(4, None)).is_stripped, name
+        assert not animation.convert(io.BytesIO(), plays=3).is_stripped, name
+
+
 def test_delays_that_browsers_do_not_show_as_stored():
     fast = film(12)
     # An APNG stores what it gets, so it plays too slowly in browsers, whose rules are the default.

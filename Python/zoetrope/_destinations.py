@@ -54,8 +54,9 @@ class Written(NamedTuple):
         it is 256, or less where the file would otherwise have become larger than its source.
     :ivar fps: the maximum number of frames per second if the rate was limited to save bytes, otherwise None. Frames
         that are dropped for the greatest number of frames of a preset are only in ``dropped_count``.
-    :ivar is_stripped: whether metadata was left out for ``max_bytes`` or ``preset``, or by ``optimize``, because it
-        does not apply to pixels that are stored in another way.
+    :ivar is_stripped: whether ``convert`` or ``optimize`` left out metadata that was to be kept: for ``max_bytes`` or
+        ``preset``, because the format cannot store it, or because it may not apply to pixels that are stored in
+        another way.
     :ivar dropped_count: the number of frames dropped for ``max_bytes`` or ``preset``, before short ones are merged.
     """
 

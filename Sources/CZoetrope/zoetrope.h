@@ -657,8 +657,8 @@ typedef struct zoetrope_written {
   /* the maximum number of frames per second, if the rate was limited to save bytes; otherwise 0. Frames that are
      dropped for the greatest number of frames of a preset are only in dropped_count. */
   int32_t frame_rate;
-  /* 1: metadata was left out for max_bytes or preset, or by zoetrope_optimize, because it does not apply to pixels that
-     are stored in another way */
+  /* 1: zoetrope_rewrite or zoetrope_optimize left out metadata that was to be kept: for max_bytes or preset, because
+     the format cannot store it, or because it may not apply to pixels that are stored in another way */
   int32_t is_stripped;
   int64_t dropped_count; /* the number of frames dropped for max_bytes or preset, before short ones are merged */
 } zoetrope_written;

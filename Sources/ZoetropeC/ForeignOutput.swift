@@ -151,6 +151,7 @@ struct WrittenFile: Sendable {
     _ options: AnimationWriterOptions?
   ) {
     (self.written, self.format, self.size) = (written, format, size)
+    isStripped = written.losesMetadata
     guard let options else { return }
     tolerance = options.tolerance
     // Every GIF has at most 256 colours, and those of scaled pictures are limited to as many.

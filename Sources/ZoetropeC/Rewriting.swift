@@ -31,7 +31,6 @@ public func rewrite(
       var file = WrittenFile(written, found.plan)
       file.frameRate = found.settings.rate ?? 0
       file.droppedCount = dropped + found.droppedCount
-      file.isStripped = found.losesMetadata
       return file
     }
   }

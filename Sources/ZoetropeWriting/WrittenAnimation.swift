@@ -19,6 +19,9 @@ public struct WrittenAnimation: Sendable, Hashable {
   public let partialAlphaShare: Double
   /// Whether all delays are stored exactly. If not, the end times of frames are rounded.
   public let hasExactDelays: Bool
+  /// Whether metadata of the source was left out, if an animation was edited: for ``EditOptions/budget``, or as
+  /// ``EditPlan/losesMetadata`` tells.
+  public package(set) var losesMetadata: Bool
   /// The damage found in the source, if an animation was edited.
   public let damage: [Damage]
   /// What was given up to meet ``EditOptions/budget``, or nil if nothing was given up.
@@ -29,7 +32,7 @@ public struct WrittenAnimation: Sendable, Hashable {
   package init(
     byteCount: Int, frameCount: Int, mergedCount: Int, copiedCount: Int = 0, reducedCount: Int = 0,
     colorLimit: Int? = nil, partialAlphaShare: Double = 0, hasExactDelays: Bool = true,
-    damage: [Damage] = []
+    losesMetadata: Bool = false, damage: [Damage] = []
   ) {
     self.byteCount = byteCount
     self.frameCount = frameCount
@@ -39,6 +42,7 @@ public struct WrittenAnimation: Sendable, Hashable {
     self.colorLimit = colorLimit
     self.partialAlphaShare = partialAlphaShare
     self.hasExactDelays = hasExactDelays
+    self.losesMetadata = losesMetadata
     self.damage = damage
   }
 }

@@ -51,6 +51,7 @@ struct Conversion {
     let plan = plan
     let isKnown = plan.rewriting == nil
     let isOptimized = budgeted?.isOptimized ?? false
+    let losesMetadata = budgeted?.losesMetadata ?? plan.losesMetadata
     steps = plan.frames.map { ConversionStep($0, isKnown: isKnown, isOptimized: isOptimized) }
     departures = Departure.ofTimes(
       plan.mergedCount, isExact: plan.hasExactDelays, keepsDuration: plan.keepsDuration)
@@ -58,7 +59,7 @@ struct Conversion {
     if let rate = budgeted?.settings.rate { departures.append(.rate(rate)) }
     guard let rewriting = plan.rewriting else {
       if plan.reducedCount > 0 { departures.append(.newColors(plan.reducedCount)) }
-      if budgeted?.losesMetadata == true { departures.append(.metadata) }
+      if losesMetadata { departures.append(.metadata) }
       damage = plan.damage
       return
     }
@@ -69,11 +70,10 @@ struct Conversion {
       departures.append(
         .transparency(plan.partialAlphaShare, isMatte: options.transparency.isMatte))
     }
-    let writable = plan.format.writable
-    if writable?.hasPoster == false, image.staticImage != nil { departures.append(.staticImage) }
-    if budgeted?.losesMetadata == true || writable?.losesMetadata(image.metadata) == true {
-      departures.append(.metadata)
+    if plan.format.writable?.hasPoster == false, image.staticImage != nil {
+      departures.append(.staticImage)
     }
+    if losesMetadata { departures.append(.metadata) }
     var found = DecodingDamage(of: image)
     for item in rewriting.findings.damage { found.add(item) }
     damage = image.damage + found.items

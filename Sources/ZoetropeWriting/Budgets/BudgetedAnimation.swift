@@ -15,10 +15,13 @@ package struct BudgetedAnimation: Sendable {
   fileprivate var attempt = 1
   /// The number of frames that were dropped to fit the limit.
   package fileprivate(set) var droppedCount = 0
-  /// Whether the image had metadata that was left out.
-  package fileprivate(set) var losesMetadata: Bool
+  /// Whether the image had metadata that was left out to fit the limit.
+  fileprivate var isStripped: Bool
   /// Whether frames that ``plan`` copies were compressed again, because copies do not fit.
   package fileprivate(set) var isOptimized: Bool
+
+  /// Whether the image had metadata that was left out, for the limit or because it does not apply to the file.
+  package var losesMetadata: Bool { isStripped || plan.losesMetadata }
 
   /// Writes the file to `sink`. The sink is finished if writing succeeds, and abandoned if this method throws.
   package func write(
@@ -82,7 +85,7 @@ extension AnimatedImage {
           best = BudgetedAnimation(
             plan: found.plan, file: found.file, settings: settings,
             encodeCount: search.encodeCount,
-            losesMetadata: found.losesMetadata, isOptimized: found.isOptimized)
+            isStripped: found.isStripped, isOptimized: found.isOptimized)
         }
       case .finish:
         guard var best else { preconditionFailure("a file that was not encoded") }
@@ -99,14 +102,18 @@ extension AnimatedImage {
         {
           colors = count
         }
+        // What even the file without a limit would lack is not given up.
+        let isStripped =
+          best.isStripped || best.plan.losesMetadata && !fitting.plan.losesMetadata
         let concessions = ByteBudget.Concessions(
           tolerance: drawing?.tolerance ?? 0, colors: colors, framesPerSecond: best.settings.rate,
           percent: best.settings.percent, canvasSize: best.plan.canvasSize,
-          losesMetadata: best.losesMetadata)
+          losesMetadata: isStripped)
         let isSomething =
           concessions.tolerance > options.tolerance || colors != nil || best.settings.rate != nil
-          || best.settings.percent < 100 || best.losesMetadata
+          || best.settings.percent < 100 || isStripped
         best.file.written.concessions = isSomething ? concessions : nil
+        best.file.written.losesMetadata = best.losesMetadata
         return best
       case .fail(let least):
         throw AnimatedImageError(
@@ -211,13 +218,13 @@ private struct BudgetFitting {
       copiedCount: plan.copiedCount, damage: plan.damage)
     return BudgetedAnimation(
       plan: plan, file: EncodedFile(bytes: sink.bytes, written: written),
-      settings: BudgetSearch.Settings(), encodeCount: 0, attempt: attempt, losesMetadata: false,
+      settings: BudgetSearch.Settings(), encodeCount: 0, attempt: attempt, isStripped: false,
       isOptimized: false)
   }
 
   /// A file, of which only the size is known if it is far too long.
   typealias File = (
-    plan: EditPlan, file: EncodedFile, byteCount: Int, losesMetadata: Bool, isOptimized: Bool
+    plan: EditPlan, file: EncodedFile, byteCount: Int, isStripped: Bool, isOptimized: Bool
   )
 
   /// Encodes the file with `settings`. Returns nil if the file is far too long, unless `countsAll`.
@@ -236,7 +243,7 @@ private struct BudgetFitting {
     keepsMetadata: Bool, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> File? {
     // Extensions that are not read as metadata are only kept with copied frames, whatever the limit.
-    let isStripped =
+    var isStripped =
       plan.rewriting != nil && !keepsMetadata && image.metadata != AnimationMetadata()
     if let file = plan.encoded, plan.rewriting != nil {
       return (plan, file, file.bytes.count, isStripped, isOptimized: false)
@@ -252,7 +259,7 @@ private struct BudgetFitting {
       guard sink.isTooLong else { throw error }
       return nil
     }
-    var (bytes, losesMetadata, isOptimized) = (sink.bytes, isStripped, false)
+    var (bytes, isOptimized) = (sink.bytes, false)
     if plan.rewriting == nil, !options.storesRGBA, bytes.count > limit || settings.isThorough {
       // Frames that were copied may become smaller if they are encoded again.
       let optimized = LimitedSink(bytes.count)
@@ -268,7 +275,7 @@ private struct BudgetFitting {
         needsSmaller: true, isCancelled: isCancelled)
       if result.byteCount < bytes.count {
         (bytes, isOptimized) = (optimized.bytes, true)
-        losesMetadata = keepsMetadata ? result.losesMetadata : hasMetadata
+        isStripped = keepsMetadata ? result.losesMetadata : hasMetadata
         // It is no longer known which frames are copies, so the number of copies is left out.
         written = WrittenAnimation(
           byteCount: bytes.count, frameCount: written.frameCount, mergedCount: written.mergedCount,
@@ -278,7 +285,7 @@ private struct BudgetFitting {
     }
     return (
       plan, EncodedFile(bytes: bytes, written: written),
-      sink.isTooLong ? sink.byteCount : bytes.count, losesMetadata, isOptimized
+      sink.isTooLong ? sink.byteCount : bytes.count, isStripped, isOptimized
     )
   }
 
@@ -287,7 +294,7 @@ private struct BudgetFitting {
   func withMetadata(
     _ best: BudgetedAnimation, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> BudgetedAnimation {
-    guard best.losesMetadata, let length = try metadataByteCount(best.plan.format),
+    guard best.isStripped, let length = try metadataByteCount(best.plan.format),
       best.bytes.count + length <= limit
     else { return best }
     let found = try encode(
@@ -298,7 +305,7 @@ private struct BudgetFitting {
     else { return best }
     var best = best
     (best.plan, best.file, best.isOptimized) = (found.plan, found.file, found.isOptimized)
-    best.losesMetadata = found.losesMetadata
+    best.isStripped = found.isStripped
     return best
   }
 

@@ -17,6 +17,16 @@ extension AnimatedImage {
     }
     _ = try staticImageLoss()
   }
+
+  /// Returns whether a file of `format` whose pictures are all encoded again lacks metadata of this image. In the
+  /// format of this image, that includes chunks and extension blocks that are not read as metadata.
+  func losesMetadata(in format: AnimationFormat) throws(AnimatedImageError) -> Bool {
+    if format.writable?.losesMetadata(metadata) == true { return true }
+    guard format == self.format.outputFormat, let editing = self.format.editing else {
+      return false
+    }
+    return try editing.hasOtherExtensions(self)
+  }
 }
 
 extension EditPlan {

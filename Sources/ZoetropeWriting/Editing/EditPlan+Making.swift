@@ -109,6 +109,7 @@ extension EditPlan {
     mergedCount = delays.mergedCount
     hasExactDelays = delays.isExact
     keepsDuration = delays.keepsDuration
+    losesMetadata = try image.losesMetadata(in: format)
     let loss = try rewriting.options.poster == nil ? nil : image.staticImageLoss()
     damage =
       image.damage
@@ -155,6 +156,7 @@ extension EditPlan {
     mergedCount = delays.mergedCount
     hasExactDelays = delays.isExact
     keepsDuration = delays.keepsDuration
+    losesMetadata = copying.losesMetadata(header, of: image.header)
     damage =
       image.damage
       + (pictures.damage.keys.sorted().compactMap { pictures.damage[$0] }

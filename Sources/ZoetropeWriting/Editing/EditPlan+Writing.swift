@@ -24,7 +24,7 @@ extension EditPlan {
         byteCount: written.byteCount, frameCount: written.frameCount, mergedCount: mergedCount,
         reducedCount: written.reducedCount, colorLimit: written.colorLimit,
         partialAlphaShare: written.partialAlphaShare, hasExactDelays: hasExactDelays,
-        damage: damage)
+        losesMetadata: losesMetadata, damage: damage)
     }
     let byteCount = try sink.orAbandon { () throws(AnimatedImageError) in
       let pictures = SourcePictures(image, isCancelled: isCancelled)
@@ -39,7 +39,7 @@ extension EditPlan {
     return WrittenAnimation(
       byteCount: byteCount, frameCount: steps.count, mergedCount: mergedCount,
       copiedCount: copiedCount, reducedCount: reducedCount, hasExactDelays: hasExactDelays,
-      damage: damage)
+      losesMetadata: losesMetadata, damage: damage)
   }
 
   private func write(

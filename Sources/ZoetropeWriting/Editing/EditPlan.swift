@@ -69,6 +69,9 @@ public struct EditPlan: Sendable {
   public let hasExactDelays: Bool
   /// Whether the delays add up to the duration of the animation, rounded to the unit in which they are stored.
   package let keepsDuration: Bool
+  /// Whether metadata is left out because the format, or the way in which pixels are stored, rules it out. If all
+  /// pictures are encoded again, chunks and extension blocks of unknown types are left out, too.
+  public let losesMetadata: Bool
   /// The damage found in the structure of the source, and in the frames that had to be decoded.
   public let damage: [Damage]
 
@@ -182,6 +185,7 @@ extension EditPlan: CustomStringConvertible {
     var lines = [
       "\(format), \(canvasSize), \(frames.count) frames: \(copiedCount) copied, \(encodedCount) encoded"
         + (mergedCount > 0 ? ", \(mergedCount) dropped as too short" : "")
+        + (losesMetadata ? ", metadata left out" : "")
     ]
     var start = 0
     while start < frames.count {

@@ -15,9 +15,16 @@ protocol FrameCopying: Sendable {
   func steps(
     for frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect, mayReduce: Bool
   ) throws(AnimatedImageError) -> PlannedSteps
+  /// Returns whether a file with `header` lacks metadata because its pixels are stored in another way than those of
+  /// `source`, the header of the source.
+  func losesMetadata(_ header: ImageHeader, of source: ImageHeader) -> Bool
   /// Creates the writer of a file that is written as `plan` says.
   func makeWriter(_ plan: EditPlan, _ isCancelled: @escaping @Sendable () -> Bool)
     -> any EditWriting
+}
+
+extension FrameCopying {
+  func losesMetadata(_ header: ImageHeader, of source: ImageHeader) -> Bool { false }
 }
 
 /// The steps that show the frames of the output, the seam, and the header of the output.

@@ -10,10 +10,8 @@ struct GIFEditing: FormatEditing {
     try GIFStructureMap(image).extras.joined().reduce(0) { $0 + $1.count }
   }
 
-  func hasOtherExtensions(_ image: AnimatedImage) -> Bool {
-    image.metadata.applicationBlocks.contains {
-      !["ICCRGBG1012", "XMP DataXMP"].contains($0.identifier)
-    }
+  func hasOtherExtensions(_ image: AnimatedImage) throws(AnimatedImageError) -> Bool {
+    try GIFStructureMap(image).hasOthers
   }
 
   func pixelAspect(of image: AnimatedImage) throws(AnimatedImageError) -> UInt8 {

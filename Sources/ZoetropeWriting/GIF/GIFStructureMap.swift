@@ -5,6 +5,9 @@ struct GIFStructureMap: Sendable {
   /// The ranges of the comments and other extensions before each frame and after the last frame. Plain text is left
   /// out. Graphic controls and loop counts are left out, too, because they are written anew.
   let extras: [[Range<Int>]]
+  /// Whether ``extras`` has extensions that are not read as metadata: neither comments nor blocks with a profile or an
+  /// XMP packet.
+  let hasOthers: Bool
 
   /// The bytes between two frames are searched for extensions only if there are at most this many.
   private static let gapLimit = 1 << 24
@@ -12,23 +15,28 @@ struct GIFStructureMap: Sendable {
   init(_ image: AnimatedImage) throws(AnimatedImageError) {
     headCount = 13 + 3 * image.header.palette.count
     var extras: [[Range<Int>]] = []
+    var hasOthers = false
     extras.reserveCapacity(image.frames.count + 1)
     var buffer = ReadBuffer()
     var end = headCount
     for frame in image.frames {
-      extras.append(try Self.extensions(in: end..<frame.byteRange.lowerBound, image, &buffer))
+      extras.append(
+        try Self.extensions(
+          in: end..<frame.byteRange.lowerBound, image, &buffer, hasOthers: &hasOthers))
       end = max(end, frame.byteRange.upperBound)
     }
     let rest = image.source.byteCount
     extras.append(
-      try Self.extensions(in: end..<max(end, min(rest, end + Self.gapLimit)), image, &buffer))
-    self.extras = extras
+      try Self.extensions(
+        in: end..<max(end, min(rest, end + Self.gapLimit)), image, &buffer, hasOthers: &hasOthers))
+    (self.extras, self.hasOthers) = (extras, hasOthers)
   }
 
   /// Returns the ranges of the extensions to keep. Only extensions at the start of `range` are found. Adjacent ranges
-  /// are joined.
+  /// are joined. Sets `hasOthers` if one of them is not read as metadata.
   private static func extensions(
-    in range: Range<Int>, _ image: AnimatedImage, _ buffer: inout ReadBuffer
+    in range: Range<Int>, _ image: AnimatedImage, _ buffer: inout ReadBuffer,
+    hasOthers: inout Bool
   ) throws(AnimatedImageError) -> [Range<Int>] {
     guard !range.isEmpty, range.count <= gapLimit else { return [] }
     return try image.source.withBytes(in: range, buffer: &buffer) {
@@ -43,8 +51,10 @@ struct GIFStructureMap: Sendable {
         // Ignore an extension that is cut off. Nothing follows it.
         guard place < bytes.byteCount else { break }
         place += 1
-        let isLoop = label == 0xff && isLoopBlock(bytes, at: start + 2)
+        let name = label == 0xff ? applicationName(bytes, at: start + 2) : ""
+        let isLoop = ["NETSCAPE2.0", "ANIMEXTS1.0"].contains(name)
         guard label != 0xf9, label != 0x01, !isLoop else { continue }
+        if label != 0xfe, !["ICCRGBG1012", "XMP DataXMP"].contains(name) { hasOthers = true }
         let piece = range.lowerBound + start..<range.lowerBound + place
         if let last = found.last, last.upperBound == piece.lowerBound {
           found[found.count - 1] = last.lowerBound..<piece.upperBound
@@ -56,11 +66,12 @@ struct GIFStructureMap: Sendable {
     }
   }
 
-  private static func isLoopBlock(_ bytes: borrowing RawSpan, at place: Int) -> Bool {
-    guard bytes[place] == 11, place + 12 <= bytes.byteCount else { return false }
-    let name = bytes.extracting(place + 1..<place + 12)
-    return name.hasSameBytes(as: Array("NETSCAPE2.0".utf8).rawBytes)
-      || name.hasSameBytes(as: Array("ANIMEXTS1.0".utf8).rawBytes)
+  /// Returns the name of the application block whose first sub-block is at `place`, or an empty string if it has none.
+  private static func applicationName(_ bytes: borrowing RawSpan, at place: Int) -> String {
+    guard bytes[place] == 11, place + 12 <= bytes.byteCount else { return "" }
+    var name: [UInt8] = []
+    name.append(copying: bytes.extracting(place + 1..<place + 12))
+    return String(decoding: name, as: UTF8.self)
   }
 }
 

@@ -73,11 +73,7 @@ extension AnimatedImage {
         best = (found.bytes, found.plan.rewriting == nil, found.losesMetadata)
         tolerance = max(tolerance, found.settings.tolerance)
         colors = found.settings.colors
-        losesMetadata = found.losesMetadata
-        // Where no way of writing the file without loss fits, only the metadata that was read is written.
-        if !losesMetadata, !options.stripsMetadata, found.plan.rewriting != nil {
-          losesMetadata = try format.editing?.hasOtherExtensions(self) ?? false
-        }
+        losesMetadata = !options.stripsMetadata && found.losesMetadata
       }
       var output = EditOutput(source, sink, isCancelled: isCancelled)
       if let best {

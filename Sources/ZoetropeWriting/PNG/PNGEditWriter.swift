@@ -35,7 +35,7 @@ struct PNGEditWriter: EditWriting {
       chunk.append(frameCount: plan.steps.count, plan.playCount)
       try output.append(chunk.bytes)
     }
-    for chunk in map.head where keeps(chunk) {
+    for chunk in map.head where PNGStructureMap.keeps(chunk, header, of: source) {
       if chunk.type.elementsEqual("PLTE".utf8), header.palette != source.palette {
         try appendPalette(&output)
       } else {
@@ -56,23 +56,6 @@ struct PNGEditWriter: EditWriting {
           "IDAT", try encoder.compress(picture, in: plan.crop, isCancelled: isCancelled), &output)
       }
     }
-  }
-
-  /// Returns whether a chunk of the source still applies to the output.
-  private func keeps(_ chunk: PNGStructureMap.Chunk) -> Bool {
-    let (header, source) = (plan.header, plan.image.header)
-    let dependsOnColors = ["tRNS", "bKGD", "hIST", "sBIT"].contains {
-      chunk.type.elementsEqual($0.utf8)
-    }
-    if header.colorType != source.colorType {
-      // A colour profile is either for grey or for colours.
-      let changesGrey = [0, 4].contains(header.colorType) != [0, 4].contains(source.colorType)
-      return !dependsOnColors && !chunk.type.elementsEqual("PLTE".utf8)
-        && !(changesGrey && chunk.type.elementsEqual("iCCP".utf8))
-    }
-    // A longer palette is written with its own `tRNS`, and a histogram has as many entries as the palette.
-    return header.palette == source.palette
-      || !["tRNS", "hIST"].contains { chunk.type.elementsEqual($0.utf8) }
   }
 
   private mutating func appendPalette(_ output: inout EditOutput) throws(AnimatedImageError) {

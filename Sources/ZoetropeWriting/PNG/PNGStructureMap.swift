@@ -206,6 +206,29 @@ extension PNGStructureMap: FrameCopying {
     return (encoded.steps, encoded.seam, header)
   }
 
+  /// Returns whether a chunk of a file with the header `source` still applies to a file with `header`.
+  static func keeps(_ chunk: Chunk, _ header: ImageHeader, of source: ImageHeader) -> Bool {
+    let dependsOnColors = ["tRNS", "bKGD", "hIST", "sBIT"].contains {
+      chunk.type.elementsEqual($0.utf8)
+    }
+    if header.colorType != source.colorType {
+      // A colour profile is either for grey or for colours.
+      let changesGrey = [0, 4].contains(header.colorType) != [0, 4].contains(source.colorType)
+      return !dependsOnColors && !chunk.type.elementsEqual("PLTE".utf8)
+        && !(changesGrey && chunk.type.elementsEqual("iCCP".utf8))
+    }
+    // A longer palette is written with its own `tRNS`, and a histogram has as many entries as the palette.
+    return header.palette == source.palette
+      || !["tRNS", "hIST"].contains { chunk.type.elementsEqual($0.utf8) }
+  }
+
+  func losesMetadata(_ header: ImageHeader, of source: ImageHeader) -> Bool {
+    head.contains { chunk in
+      let isWritten = ["PLTE", "tRNS"].contains { chunk.type.elementsEqual($0.utf8) }
+      return !isWritten && !Self.keeps(chunk, header, of: source)
+    }
+  }
+
   func makeWriter(
     _ plan: EditPlan, _ isCancelled: @escaping @Sendable () -> Bool
   ) -> any EditWriting {

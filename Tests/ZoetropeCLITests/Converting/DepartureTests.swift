@@ -52,6 +52,22 @@ import ZoetropeTestSupport
     #expect(gif.losesMetadata(metadata))
   }
 
+  @Test(arguments: ["APNG/chunk-unknown.png", "GIF/extension-unknown.gif"])
+  func `reports and plans say that unknown chunks and blocks are left out`(_ name: String) throws {
+    try withTool { (tool: Tool) throws in
+      let file = "\(FixtureLibrary().root)/\(name)"
+      let scaled = ["convert", file, "-o", "o/", "--size", "200%", "--force"]
+      for more in [[], ["--plan"]] {
+        let text = try tool.run(scaled + more).text
+        #expect(text.contains("; scaled, metadata left out"), "\(text)")
+        let line = try JSONLine.one(tool.run(scaled + more + ["--json"]).output)
+        #expect(line["departures"].elements == ["scaled", "metadata"] && line["exact"] == false)
+      }
+      let copied = try tool.run("convert", file, "-o", "o/", "--force", "--speed", "0.5").text
+      #expect(copied.hasSuffix("; exact\n"), "\(copied)")
+    }
+  }
+
   @Test func `reports say how far colours may differ, and how many are left`() throws {
     try withTool { (tool: Tool) throws in
       try tool.write(
