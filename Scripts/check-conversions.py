@@ -71,7 +71,7 @@ class Check:
         self.counts["converted with damage" if result.returncode else "converted"] += 1
         after = self.film("a.png", depth)
         self.compare(name, "to APNG", before, after)
-        back = self.run("convert", "a.png", "-o", "b.gif", "--short-delays", "--json")
+        back = self.run("convert", "a.png", "-o", "b.gif", "--exact-delays", "--json")
         if back.returncode == 0:
             report = json.loads(back.stdout)
             departures = set(report["departures"])

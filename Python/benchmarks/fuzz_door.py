@@ -38,7 +38,7 @@ def mutated(seeds, number):
 EDITS = [
     {"reverse": True}, {"back_and_forth": True}, {"speed": 2}, {"frames": slice(1, None)}, {"fps": 5}, {"plays": 3},
     {"duration": 1}, {"delay": 0.1}, {"size": (9, 7)}, {"crop": (0, 0, 2, 3)}, {"colors": 4}, {"lossy": 20},
-    {"max_bytes": 300}, {"preset": "slack-emoji"}, {"effort": "fast"}, {"keep_short_delays": True},
+    {"max_bytes": 300}, {"preset": "slack-emoji"}, {"effort": "fast"}, {"exact_delays": True},
 ]
 
 

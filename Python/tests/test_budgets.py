@@ -252,8 +252,8 @@ def test_a_budget_changes_no_other_parameter():
     frames = film()
     for times in ({"fps": 100}, {"durations": 0}, {"durations": [0.01, 0.02, 0.3] * 4}):
         for exact in (False, True):
-            plain = saved(frames, "gif", keep_short_delays=exact, **times)
-            bounded = saved(frames, "gif", keep_short_delays=exact, max_bytes="9M", **times)
+            plain = saved(frames, "gif", exact_delays=exact, **times)
+            bounded = saved(frames, "gif", exact_delays=exact, max_bytes="9M", **times)
             assert [frame.delay for frame in bounded.frames] == [frame.delay for frame in plain.frames]
     texts = {"Author": "me", "Comment": "hello"}
     plain = saved(frames, "gif", fps=25, texts=texts)

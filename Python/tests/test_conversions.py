@@ -221,7 +221,7 @@ def test_delays_that_browsers_do_not_show_as_stored():
         made, told = rewritten(animation, format=format, speed=20)
         assert made.duration == pytest.approx(0.06) and len(made) + told.merged_count == 12 > len(made)
         assert min(frame.duration_ns for frame in made.frames) >= (20 if format == "gif" else 11) * 10**6
-        made, told = rewritten(animation, format="apng", speed=20, keep_short_delays=True)
+        made, told = rewritten(animation, format="apng", speed=20, exact_delays=True)
         assert made.duration == pytest.approx(1.2) and told.merged_count == 0
         # No change concerns these.
         made, told = rewritten(made, plays=2)

@@ -363,7 +363,7 @@ def test_imageio_stores_short_durations_as_they_are(iio, duration):
     for frame, milliseconds in zip(made.frames, given):
         assert abs(frame.delay[0] - milliseconds / 10) < 1
     file = io.BytesIO()
-    with iio.imopen(file, "w", plugin="zoetrope", extension=".gif", keep_short_delays=False) as merging:
+    with iio.imopen(file, "w", plugin="zoetrope", extension=".gif", exact_delays=False) as merging:
         merging.write(film(8), duration=10)
     assert len(zoetrope.open(file.getvalue())) == 4
 

@@ -72,14 +72,14 @@ def test_frames_too_short_for_browsers_are_merged(fps):
     animation = written(film(300), "gif", fps=fps)
     assert min(frame.delay[0] for frame in animation.frames) >= 2
     assert animation.duration == pytest.approx(300 / fps, abs=0.006)
-    every = written(film(300), "gif", fps=fps, keep_short_delays=True)
+    every = written(film(300), "gif", fps=fps, exact_delays=True)
     assert every.duration == pytest.approx(300 / fps, abs=0.006)
     assert len(written(film(300), "gif", fps=fps, keep_identical=True)) == 300
 
 
 def test_a_delay_of_zero_lasts_as_long_as_in_browsers():
     assert {frame.delay for frame in written(film(4), "gif", durations=0).frames} == {(10, 100)}
-    assert {frame.delay[0] for frame in written(film(4), "gif", durations=0, keep_short_delays=True).frames} == {0}
+    assert {frame.delay[0] for frame in written(film(4), "gif", durations=0, exact_delays=True).frames} == {0}
 
 
 @pytest.mark.parametrize("format", ["gif", "apng"])

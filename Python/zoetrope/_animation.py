@@ -523,7 +523,7 @@ class Animation(Rendered):
         fps: Optional[SupportsFloat] = None, crop: Optional[Sequence[SupportsIndex]] = None,
         size: Optional[Size] = None, fit: Fit = "fit", filter: Filter = "bilinear", linear_light: bool = False,
         no_enlarging: bool = False, plays: Union[None, SupportsIndex, Literal["keep"]] = "keep",
-        format: Optional[Container] = None, effort: Effort = "balanced", keep_short_delays: bool = False,
+        format: Optional[Container] = None, effort: Effort = "balanced", exact_delays: bool = False,
         colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: Dithering = "auto",
         matte: Optional[Sequence[SupportsIndex]] = None, lossy: SupportsIndex = 0,
         max_bytes: Optional[ByteCount] = None, preset: Optional[UploadPreset] = None,
@@ -572,7 +572,7 @@ class Animation(Rendered):
         :param pin: what ``max_bytes`` and ``preset`` must not change: ``"size"``, ``"fps"``, or both in a sequence. If
             the preset requires just that, :class:`BudgetError` is raised.
 
-        Browsers show a delay of 10 ms or less for 100 ms. Unless ``keep_short_delays`` is true, frames to which a
+        Browsers show a delay of 10 ms or less for 100 ms. Unless ``exact_delays`` is true, frames to which a
         change would give a delay below 20 ms in a GIF, or below 11 ms in an APNG, are therefore dropped, and their time
         is added to other frames: ``merged_count`` is their number. Delays that no change affects are stored
         unchanged.
@@ -594,8 +594,8 @@ class Animation(Rendered):
             duration=duration, delay=delay, fps=fps, crop=crop, size=size, fit=fit, filter=filter,
             linear_light=linear_light, no_enlarging=no_enlarging, plays=plays)
         options = _options(
-            format, effort, threads, keep_short_delays=keep_short_delays, colors=colors, dithering=dithering,
-            matte=matte, lossy=lossy, max_bytes=max_bytes, preset=preset, pin=pin)
+            format, effort, threads, exact_delays=exact_delays, colors=colors, dithering=dithering, matte=matte,
+            lossy=lossy, max_bytes=max_bytes, preset=preset, pin=pin)
         return rewrite(self, destination, options, changes)
 
     def optimize(

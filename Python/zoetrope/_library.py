@@ -104,7 +104,7 @@ class Destination(Structure):
 class WriterOptions(Structure):
     _fields_ = [
         ("size", c_size_t), ("format", c_int32), ("effort", c_int32), ("plays", c_int64),
-        ("keep_identical", c_int32), ("keep_short_delays", c_int32), ("keep_hidden", c_int32),
+        ("keep_identical", c_int32), ("exact_delays", c_int32), ("keep_hidden", c_int32),
         ("parallelism", c_int32), ("frame_count", c_int64), ("memory_bytes", c_int64),
         ("delays", c_int32), ("strip", c_int32), ("colors", c_int32), ("dithering", c_int32),
         ("alpha_threshold", c_int32), ("has_matte", c_int32), ("matte", c_uint32), ("reserved", c_uint32),

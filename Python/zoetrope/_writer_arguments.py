@@ -52,9 +52,8 @@ _LARGEST_APNG = 268435455
 
 def _options(
     format: Optional[Container], effort: Effort, threads: SupportsIndex, *, keep_identical: bool = False,
-    keep_short_delays: bool = False, keep_hidden: bool = False,
-    colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: Dithering = "auto",
-    matte: Optional[Sequence[SupportsIndex]] = None, lossy: SupportsIndex = 0,
+    exact_delays: bool = False, keep_hidden: bool = False, colors: Union[None, SupportsIndex, Literal["exact"]] = None,
+    dithering: Dithering = "auto", matte: Optional[Sequence[SupportsIndex]] = None, lossy: SupportsIndex = 0,
     max_bytes: Optional[ByteCount] = None, preset: Optional[UploadPreset] = None,
     pin: Union[Pin, Iterable[Pin]] = (),
 ) -> c.WriterOptions:
@@ -62,7 +61,7 @@ def _options(
     options.format = 0 if format is None else _choice(format, _FORMATS, "format")
     options.parallelism = _threads(threads)
     options.keep_identical = bool(keep_identical)
-    options.keep_short_delays = bool(keep_short_delays)
+    options.exact_delays = bool(exact_delays)
     options.keep_hidden = bool(keep_hidden)
     options.dithering = _choice(dithering, _DITHERING, "dithering")
     if colors == "exact":

@@ -53,7 +53,7 @@ class Writer:
     exactly if its changed pixels have at most 256 colours, none of them partly transparent; for other frames, see
     ``colors``, ``dithering`` and ``matte``. Delays are stored exactly in an APNG if they are fractions of two numbers
     of at most 65,535, and are rounded to hundredths of a second in a GIF. Rounding errors do not add up. Browsers show
-    a delay of 10 ms or less for 100 ms, in an APNG too; see ``keep_short_delays``.
+    a delay of 10 ms or less for 100 ms, in an APNG too; see ``exact_delays``.
 
     :ivar frame_count: the number of frames that have been appended.
     :ivar written: the description of the written file, or None until the writer is finished.
@@ -62,7 +62,7 @@ class Writer:
     def __init__(
         self, destination: Destination, *, plays: Optional[SupportsIndex] = None,
         format: Optional[Container] = None, effort: Effort = "balanced", keep_identical: bool = False,
-        keep_short_delays: bool = False, keep_hidden: bool = False,
+        exact_delays: bool = False, keep_hidden: bool = False,
         colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: Dithering = "auto",
         matte: Optional[Sequence[SupportsIndex]] = None, lossy: SupportsIndex = 0,
         texts: Optional[Mapping[str, str]] = None, threads: SupportsIndex = 0,
@@ -76,11 +76,11 @@ class Writer:
             gets an APNG.
         :param effort: how much time to spend on making the file small: ``"fast"``, ``"balanced"`` or ``"small"``.
         :param keep_identical: whether to store a frame that equals the previous one, instead of adding its delay to
-            that frame. No frames are merged then, as with ``keep_short_delays``.
-        :param keep_short_delays: whether to store delays that browsers do not show as stored: they show a delay of 10
-            ms or less for 100 ms. Otherwise frames of a GIF with delays below 20 ms are merged without changing the
-            total duration, and a delay of exactly 0 counts as 100 ms, as in browsers. A writer stores all delays of an
-            APNG as they are given, but ``convert`` merges frames that a change would make shorter than 11 ms.
+            that frame. No frames are merged then, as with ``exact_delays``.
+        :param exact_delays: whether to store delays that browsers do not show as stored: they show a delay of 10 ms or
+            less for 100 ms. Otherwise frames of a GIF with delays below 20 ms are merged without changing the total
+            duration, and a delay of exactly 0 counts as 100 ms, as in browsers. A writer stores all delays of an APNG
+            as they are given, but ``convert`` merges frames that a change would make shorter than 11 ms.
         :param keep_hidden: whether to keep the colours of fully transparent pixels in an APNG. Otherwise they change to
             one colour.
         :param colors: a number from 2 to 256, for palettes of at most this many colours; None, to keep all colours of
@@ -107,7 +107,7 @@ class Writer:
         self._sink = _Sink(destination)
         format = self._sink.format if format is None else format
         options = _options(
-            format, effort, threads, keep_identical=keep_identical, keep_short_delays=keep_short_delays,
+            format, effort, threads, keep_identical=keep_identical, exact_delays=exact_delays,
             keep_hidden=keep_hidden, colors=colors, dithering=dithering, matte=matte, lossy=lossy)
         options.plays = _plays(plays)
         self._is_gif = format == "gif"
@@ -259,7 +259,7 @@ def save(
     destination: Destination, frames: Iterable[Picture], *,
     durations: Union[None, Delay, Iterable[Delay]] = None, fps: Optional[SupportsFloat] = None,
     plays: Optional[SupportsIndex] = None, format: Optional[Container] = None, effort: Effort = "balanced",
-    keep_identical: bool = False, keep_short_delays: bool = False, keep_hidden: bool = False,
+    keep_identical: bool = False, exact_delays: bool = False, keep_hidden: bool = False,
     colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: Dithering = "auto",
     matte: Optional[Sequence[SupportsIndex]] = None, lossy: SupportsIndex = 0,
     max_bytes: Optional[ByteCount] = None, preset: Optional[UploadPreset] = None,
@@ -280,7 +280,7 @@ def save(
         delay as for :meth:`Writer.append`, except that a pair means two durations.
     :param fps: the number of frames per second, to be passed instead of ``durations``. Browsers show a delay of 10 ms
         or less for 100 ms. So with 100 or more frames per second, an APNG plays too slowly there. With more than 50, a
-        GIF loses frames, but keeps its duration, unless ``keep_short_delays`` or ``keep_identical`` is true.
+        GIF loses frames, but keeps its duration, unless ``exact_delays`` or ``keep_identical`` is true.
     :param max_bytes: the maximum size of the file, such as ``"256K"``. ``max_bytes``, ``preset`` and ``pin`` are as for
         :meth:`Animation.convert`. With ``max_bytes`` or ``preset``, all frames are compressed in memory before the file
         is written.
@@ -296,7 +296,7 @@ def save(
     if max_bytes is not None or preset is not None:
         # The search for a file that fits encodes the same frames several times, so compress them in memory first.
         options = _options(
-            format, effort, threads, keep_short_delays=keep_short_delays, keep_hidden=keep_hidden, colors=colors,
+            format, effort, threads, exact_delays=exact_delays, keep_hidden=keep_hidden, colors=colors,
             dithering=dithering, matte=matte, lossy=lossy, max_bytes=max_bytes, preset=preset, pin=pin)
         is_gif = (_Sink(destination).format if format is None else format) == "gif"
         if is_gif and isinstance(texts, Mapping):
@@ -307,7 +307,7 @@ def save(
             keep_identical=keep_identical, keep_hidden=keep_hidden, texts=texts, threads=threads)
         # A GIF keeps delays of its source that no edit has changed, even short ones. These two edits cancel each other
         # out, so that delays are stored as `Writer` stores them.
-        speeds = (2, 0.5) if is_gif and not keep_short_delays else ()
+        speeds = (2, 0.5) if is_gif and not exact_delays else ()
         changes = [c.Edit(kind=3, number=speed) for speed in speeds]
         if plays is not None:
             # An edit, so that a preset that allows fewer plays is an error rather than a change.
@@ -363,7 +363,7 @@ def save(
             f"wide: for one picture, {one}; for pictures in grey, pass frames[..., None]")
     with Writer(
         destination, plays=plays, format=format, effort=effort, keep_identical=keep_identical,
-        keep_short_delays=keep_short_delays, keep_hidden=keep_hidden, colors=colors, dithering=dithering, matte=matte,
+        exact_delays=exact_delays, keep_hidden=keep_hidden, colors=colors, dithering=dithering, matte=matte,
         lossy=lossy, texts=texts, threads=threads,
     ) as writer:
         if is_array or isinstance(frames, Sequence):

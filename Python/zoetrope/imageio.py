@@ -43,8 +43,8 @@ class Plugin(PluginV3):
 
     For reading, the options of ``imopen`` (``limits``, ``damage``, ``delays``, ``deep`` ...) are those of
     :func:`zoetrope.open`. For writing, they are those of :class:`zoetrope.Writer` (``effort``, ``colors``, ``texts``
-    ...). ``keep_short_delays`` is true by default: every frame is stored with its duration, although browsers show a
-    frame of 10 ms or less for 100 ms. The options of ``imread`` (``size``, ``fit``, ``filter``) are those of
+    ...). ``exact_delays`` is true by default: every frame is stored with its duration, although browsers show a frame
+    of 10 ms or less for 100 ms. The options of ``imread`` (``size``, ``fit``, ``filter``) are those of
     :meth:`zoetrope.Animation.frame`.
 
     The file at a path is written under a temporary name, and renamed when it is complete. Any other destination
@@ -59,7 +59,7 @@ class Plugin(PluginV3):
                 raise InitializationError("zoetrope writes .gif, .png and .apng")
             #: The writer, which the first call of `write` creates, because that call has the number of plays.
             self._writer: Optional[_writing.Writer] = None
-            self._options: Dict[str, Any] = {"format": format, "keep_short_delays": True, **options}
+            self._options: Dict[str, Any] = {"format": format, "exact_delays": True, **options}
             self._plays: Optional[int] = None
             self._held: List[Any] = []
             return

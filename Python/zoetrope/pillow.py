@@ -323,7 +323,7 @@ def _save_all(container: str, image: Any, file: IO[bytes], filename: Union[str, 
         try:
             _writing.save(
                 file, frames, durations=durations, plays=_plays(container, image),
-                format="gif" if container == "GIF" else "apng", keep_short_delays=True,
+                format="gif" if container == "GIF" else "apng", exact_delays=True,
                 texts={"Comment": comment} if comment else None)
             return
         except UnwritableError:

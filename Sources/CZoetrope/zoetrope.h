@@ -578,18 +578,18 @@ typedef struct zoetrope_writer_options {
   /* the total number of plays; 0: until stopped. Ignored by zoetrope_rewrite, which has an edit for it */
   int64_t plays;
   /* 1: store a picture that equals the previous one, instead of adding its delay to that picture. No pictures are
-     merged then, as if keep_short_delays were 1 */
+     merged then, as if exact_delays were 1 */
   int32_t keep_identical;
   /* Browsers show a delay of 10 ms or less for 100 ms. 1: store such delays all the same. 0: merge frames of a GIF
      with delays below 20 ms without changing the total duration; a delay of 0 then counts as 100 ms, as in browsers.
      In an APNG, 0 merges only frames that edits of zoetrope_rewrite would make shorter than 11 ms; a writer stores
      all delays of an APNG as they are given */
-  int32_t keep_short_delays;
+  int32_t exact_delays;
   /* 1: keep the colours of fully transparent pixels in an APNG; 0: give them all the same colour, mostly black */
   int32_t keep_hidden;
   int32_t parallelism;   /* the number of encoding threads, including the caller's; 0: one per processor */
   /* the number of pictures that will be appended; 0: unknown. If it is known, no pictures are merged, as if
-     keep_identical and keep_short_delays were 1 */
+     keep_identical and exact_delays were 1 */
   int64_t frame_count;
   int64_t memory_bytes;  /* the memory that may be used besides the output; 0: eight canvases plus 16 MiB */
   int32_t delays;        /* ZOETROPE_DELAYS_...: how zoetrope_rewrite interprets the delays that it changes */
@@ -671,7 +671,7 @@ typedef struct zoetrope_writer zoetrope_writer;
    a picture exactly if its changed pixels have at most 256 colours, none of them partly transparent; for other
    pictures, see zoetrope_writer_options.colors. Delays are stored exactly in an APNG if they are fractions of two
    numbers of at most 65,535, and are rounded to hundredths of a second in a GIF. Rounding errors do not add up. For
-   delays that browsers do not show as stored, see zoetrope_writer_options.keep_short_delays.
+   delays that browsers do not show as stored, see zoetrope_writer_options.exact_delays.
 
    Calls on the same writer run one at a time, except for zoetrope_writer_cancel. An error of zoetrope_writer_append
    or zoetrope_writer_finish ends the writer: all later calls of these two functions fail with the same error. A

@@ -148,7 +148,7 @@ extension zoetrope_writer_options {
     return AnimationWriterOptions(
       effort: try value(effort, of: efforts, "effort"),
       identicalFrames: try value(keep_identical, of: [.merge, .keep], "keep_identical"),
-      shortDelays: try value(keep_short_delays, of: [.merge, .keep], "keep_short_delays"),
+      shortDelays: try value(exact_delays, of: [.merge, .keep], "exact_delays"),
       keepsHiddenColors: try value(keep_hidden, of: [false, true], "keep_hidden"),
       colors: colorPolicy,
       dithering: try value(dithering, of: [.automatic, .none, .ordered, .diffusion], "dithering"),

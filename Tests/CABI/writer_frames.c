@@ -23,7 +23,7 @@ void test_bad_arguments(void) {
   zoetrope_writer_options options = {0};
   CHECK(zoetrope_writer_create(NULL, &options, &writer, NULL) == ZOETROPE_PARAMETER);
   zoetrope_writer_options wrong[] = {{.format = 3}, {.effort = 3}, {.plays = -1}, {.keep_identical = 2},
-                                     {.keep_short_delays = -1}, {.keep_hidden = 7}, {.parallelism = -1},
+                                     {.exact_delays = -1}, {.keep_hidden = 7}, {.parallelism = -1},
                                      {.frame_count = -1}, {.memory_bytes = -1}, {.colors = 1}, {.colors = 257},
                                      {.dithering = 4}, {.alpha_threshold = 256}, {.has_matte = 2},
                                      {.matte = 0x1000000}, {.reserved = 1}, {.reserved2 = 1}, {.tolerance = -1},

@@ -63,7 +63,7 @@ struct ConvertCommand: ZoetropeSubcommand {
       GIF delays are rounded to hundredths of a second, without adding up rounding errors. \
       Browsers show a frame with a delay of 10 ms or less for 100 ms. Frames that would get a new \
       delay below 20 ms in a GIF, or below 11 ms in an APNG, are therefore dropped and their time \
-      is added to other frames, unless --short-delays is given. Delays that the input stores, and \
+      is added to other frames, unless --exact-delays is given. Delays that the input stores, and \
       a --delay of 0, stay as they are.
 
       One line reports the sizes before and after, the number of frames copied and encoded, and \

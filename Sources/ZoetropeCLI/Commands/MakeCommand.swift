@@ -24,7 +24,7 @@ struct MakeCommand: ZoetropeSubcommand {
       comment. Every frame is kept, even if it equals the one before. However, browsers show a \
       frame with a delay of 10 ms or less for 100 ms. Frames that would get a delay below 20 ms in \
       a GIF, or below 11 ms in an APNG, are therefore dropped and their time is added to other \
-      frames, unless --short-delays is given. A delay of 0, and delays from a manifest, stay as \
+      frames, unless --exact-delays is given. A delay of 0, and delays from a manifest, stay as \
       they are. Nothing is written if a picture cannot be read, is damaged or has a different \
       size. With --damage partial, the decoded rows of a picture whose pixels are truncated or \
       damaged are kept; other damage, and a damaged poster, are still refused.

@@ -163,7 +163,7 @@ struct ConvertRequest: Hashable {
   private func adviceOnOutput(_ error: AnimatedImageError) -> String {
     switch error.limit?.kind {
     case .outputSides: "leave out --size"
-    case .outputDuration where form.keepsShortDelays: "leave out --short-delays"
+    case .outputDuration where form.keepsShortDelays: "leave out --exact-delays"
     case .outputDuration where policy != .browser: "leave out --timing"
     case .outputDuration: "shorten it with --time"
     default: "change their number with --fps or --frames"

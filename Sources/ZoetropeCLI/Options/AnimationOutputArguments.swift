@@ -57,7 +57,7 @@ struct AnimationFormArguments: ParsableArguments {
   var format: AnimationFormat?
 
   @Flag(help: "Keep short delays, which browsers raise to 100 ms.")
-  var shortDelays = false
+  var exactDelays = false
 
   @Flag(help: "Keep the colours of fully transparent pixels.")
   var hiddenColors = false
@@ -67,7 +67,7 @@ struct AnimationFormArguments: ParsableArguments {
   ) -> WritingChoices {
     WritingChoices(
       format: format, effort: output.effort.effort, tolerance: output.lossy?.tolerance ?? 0,
-      keepsShortDelays: shortDelays, keepsHiddenColors: hiddenColors, reduction: colors.reduction,
+      keepsShortDelays: exactDelays, keepsHiddenColors: hiddenColors, reduction: colors.reduction,
       jobs: output.threads.count, isForced: output.force)
   }
 }

@@ -16,7 +16,7 @@ import ZoetropeTestSupport
   @Test func `with exact colours, every APNG becomes a GIF where they fit, or nothing`() throws {
     try withTool { (tool: Tool) throws in
       let script = """
-        "$ZOETROPE" convert '\(Self.root)'/APNG/*.png -o 'o/{stem}.gif' --short-delays --colors exact --json >list 2>err
+        "$ZOETROPE" convert '\(Self.root)'/APNG/*.png -o 'o/{stem}.gif' --exact-delays --colors exact --json >list 2>err
         """
       #expect(try tool.shell(script) == 1)
       var (refused, written) = (0, 0)
@@ -90,7 +90,7 @@ import ZoetropeTestSupport
   @Test func `every APNG becomes a GIF, with its colours reduced where they do not fit`() throws {
     try withTool { (tool: Tool) throws in
       let script = """
-        "$ZOETROPE" convert '\(Self.root)'/APNG/*.png -o 'o/{stem}.gif' --short-delays --json >list 2>err
+        "$ZOETROPE" convert '\(Self.root)'/APNG/*.png -o 'o/{stem}.gif' --exact-delays --json >list 2>err
         """
       _ = try tool.shell(script)
       var reduced = 0

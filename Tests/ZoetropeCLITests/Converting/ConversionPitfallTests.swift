@@ -75,7 +75,7 @@ import ZoetropeTestSupport
       #expect(image.duration() == image.duration(policy: .exact))
       #expect(image.duration() == .milliseconds(options.hasPrefix("--fps") ? 400 : 40))
       let exact = try tool.run(
-        ["convert", "in.png", "-o", "o.png", "--short-delays", "--force"] + words)
+        ["convert", "in.png", "-o", "o.png", "--exact-delays", "--force"] + words)
       #expect(exact.text.hasSuffix("; exact\n"), "\(exact.text)\(exact.errors)")
       #expect(try AnimatedImage(bytes: tool.read("o.png")).frames.count == 8)
     }
@@ -132,7 +132,7 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: [
-    (FrameDelay(centiseconds: 5), "--duration 400ms", "--short-delays"),
+    (FrameDelay(centiseconds: 5), "--duration 400ms", "--exact-delays"),
     (FrameDelay(centiseconds: 1), "--plays 1", "--timing exact"),
   ])
   func `the duration that a site allows is that in browsers`(
@@ -250,10 +250,10 @@ import ZoetropeTestSupport
     try withFilm(FrameDelay(centiseconds: 10), count: 2) { (tool: Tool) throws in
       #expect(try tool.run("convert", "in.png", "-o", "in.gif").status == 0)
       for line in [
-        "in.png in.gif -o a/ --matte white --dither none --short-delays --hidden-colors",
+        "in.png in.gif -o a/ --matte white --dither none --exact-delays --hidden-colors",
         "in.png -o b.png --dither none --colors 2", "in.png -o c.png --dither none --max-bytes 9M",
-        "in.png -o d.png --hidden-colors --short-delays",
-        "in.png -o e.gif --matte white --short-delays",
+        "in.png -o d.png --hidden-colors --exact-delays",
+        "in.png -o e.gif --matte white --exact-delays",
       ] {
         let met = try tool.run(["convert"] + line.split(separator: " ").map(String.init))
         #expect(met.status == 0, "\(met.errors)")
