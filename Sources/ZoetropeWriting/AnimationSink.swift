@@ -138,7 +138,8 @@ public final class CallbackSink: AnimationSink {
 /// The first bytes are written to a new temporary file in the same directory. The complete temporary file is renamed to
 /// ``path``. A process that is killed leaves only the temporary file behind. If the new file replaces another one, it
 /// gets the permissions of that file. If ``path`` is a symbolic link, the target of the link is replaced. An animation
-/// may be written over the file that it is read from.
+/// may be written over the file that it is read from. If the file would become larger than the process may write
+/// (`ulimit -f`), writing fails, and the process does not get SIGXFSZ.
 ///
 /// Pipes and devices are written to directly. Opening a named pipe waits until the pipe has a reader, or until writing
 /// is cancelled. A program that writes to pipes must ignore `SIGPIPE`.
@@ -179,7 +180,9 @@ public final class FileSink: AnimationSink {
     try perform { (output) throws(Errno) in
       if case .none = output { output = try open() }
       switch output {
-      case .file(let file): try file.descriptor.writeAll(bytes)
+      case .file(let file):
+        try file.checkSizeLimit(adding: bytes.count)
+        try file.descriptor.writeAll(bytes)
       case .stream(let descriptor):
         try descriptor.writeAll(bytes, isCancelled: poll)
       case .none: break

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -209,6 +210,19 @@ void test_files(void) {
   CHECK(info_of(animation).frame_count == 4);
   zoetrope_close(animation);
   unlink(path);
+  /* A file that is larger than this program may write: an error, and no SIGXFSZ. */
+  struct rlimit limit;
+  CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+  struct rlimit tight = {.rlim_cur = 64, .rlim_max = limit.rlim_max};
+  CHECK(zoetrope_writer_create(&destination, NULL, &writer, NULL) == ZOETROPE_OK);
+  CHECK(setrlimit(RLIMIT_FSIZE, &tight) == 0);
+  zoetrope_status refused = ZOETROPE_OK;
+  for (int i = 0; i < COUNT && refused == ZOETROPE_OK; i++) refused = append(writer, i, 1, 25, &error);
+  if (refused == ZOETROPE_OK) refused = zoetrope_writer_finish(writer, NULL, &error);
+  CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  CHECK(refused == ZOETROPE_IO && error.system_error == EFBIG && strstr(error.message, "file.gif"));
+  zoetrope_writer_free(writer);
+  CHECK(access(path, F_OK) != 0);
   /* A folder that does not exist. */
   destination.path = "/nonexistent/\x1b[0m.png";
   CHECK(zoetrope_writer_create(&destination, NULL, &writer, NULL) == ZOETROPE_OK);

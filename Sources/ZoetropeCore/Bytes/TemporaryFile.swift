@@ -45,6 +45,13 @@ package struct TemporaryFile: Sendable {
     }
   }
 
+  /// Throws `fileTooLarge` if this process may not write a file that is `count` bytes longer than this one is now.
+  /// Without this check, the system would end the process with SIGXFSZ.
+  package func checkSizeLimit(adding count: Int) throws(Errno) {
+    let size = try FileStatus(of: descriptor).byteCount
+    if count > FileSystem.fileSizeLimit - size { throw .fileTooLarge }
+  }
+
   /// Gives the complete file its final name and closes it. If that fails, removes the file and throws.
   ///
   /// If the file replaces another one, it gets that file's permissions. If `isReplacing` is false, the final name is
