@@ -17,6 +17,8 @@ import Zoetrope
 ///
 /// `maps` keeps frames of 24 sizes in a store of SECONDS MB, and looks all up.
 ///
+/// `writes` writes a file after open tables of a store and other files have taken all descriptors.
+///
 /// `sizes` fills a store of 32 MB with ten sizes in turn, and prints which share of each is found at its end.
 ///
 /// `table-churn DIRECTORY WIDTH BYTES load [KIB]` loads the files of the directory with a loader, WIDTH at a time under
@@ -37,6 +39,7 @@ import Zoetrope
     let mode = arguments.count > 4 ? arguments[4] : ""
     if mode == "sizes" { return fillInTurn(FilePath(arguments[1])) }
     if mode == "maps" { return mapAll(FilePath(arguments[1]), Int(time) << 20) }
+    if mode == "writes" { return writeWithoutDescriptors(FilePath(arguments[1])) }
     if mode == "hold" { return hold(FilePath(arguments[1]), time) }
     if mode == "load" || mode == "open" {
       return load(
@@ -238,6 +241,25 @@ import Zoetrope
       return fail("no frame of \(size): \(store.lastError.map { "\($0)" } ?? "")")
     }
     print("mapped \(sizes.count)")
+  }
+
+  /// Opens four tables of a store, takes all descriptors that are left, and writes a file.
+  static func writeWithoutDescriptors(_ path: FilePath) {
+    guard let store = open(path) else { return }
+    do throws(AnimatedImageError) {
+      for width in 40..<44 {
+        let size = PixelSize(width: width, height: 30)
+        try store.store(CachedFrame(make(size, 1)), for: key(0, 0, size))
+      }
+      while dup(0) >= 0 {}
+      let writer = try AnimationWriter(to: FileSink(FilePath(path.string + ".png")))
+      try writer.append(make(sizes[0], 1), delay: FrameDelay(centiseconds: 10))
+      let written = try writer.finish()
+      print("wrote \(written.frameCount)")
+    } catch {
+      return fail("\(error)")
+    }
+    withExtendedLifetime(store) {}
   }
 
   /// Frees three blocks of 1 MiB of one canvas, and prints how many wait: at first, with a budget of 8 MiB, and after

@@ -103,7 +103,9 @@ package enum FileSystem {
   ) throws(Errno) -> FileDescriptor {
     while true {
       do {
-        return try FileDescriptor.open(path, .writeOnly, options: [.closeOnExec, .nonBlocking])
+        return try IdleFiles.shared.open {
+          try FileDescriptor.open(path, .writeOnly, options: [.closeOnExec, .nonBlocking])
+        }
       } catch Errno.noSuchAddressOrDevice where FileStatus(at: path)?.isNamedPipe == true {
         if isCancelled() { throw .canceled }
         usleep(20_000)

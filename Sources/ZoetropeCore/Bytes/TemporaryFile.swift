@@ -24,9 +24,11 @@ package struct TemporaryFile: Sendable {
         "\(Self.prefix)\(String(UInt64.random(in: .min ... .max), radix: 16))\(Self.suffix)")
       let descriptor: FileDescriptor
       do {
-        descriptor = try FileDescriptor.open(
-          path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
-          permissions: FilePermissions(rawValue: 0o666))
+        descriptor = try IdleFiles.shared.open {
+          try FileDescriptor.open(
+            path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
+            permissions: FilePermissions(rawValue: 0o666))
+        }
       } catch Errno.fileExists where attempts < 100 {
         attempts += 1
         continue
@@ -62,7 +64,11 @@ package struct TemporaryFile: Sendable {
     do throws(Errno) {
       // Some file systems report a full disk only when a file is closed. Closing a duplicate of the descriptor reveals
       // that error and keeps the lock, which the file needs as long as it has its temporary name.
-      do { try descriptor.duplicate().close() } catch { throw error as? Errno ?? .ioError }
+      do {
+        try IdleFiles.shared.makingRoom { try descriptor.duplicate() }.close()
+      } catch {
+        throw error as? Errno ?? .ioError
+      }
       try rename(isReplacing: isReplacing)
     } catch {
       FileSystem.remove(path)

@@ -27,6 +27,14 @@ import ZoetropeTestSupport
     #expect(status == 0 && output == "mapped 24\n", "\(output)")
   }
 
+  @Test func `without a free descriptor, a store's tables give way to a file that is written`()
+    throws
+  {
+    let scratch = try ScratchDirectory()
+    let (status, output) = try run("ulimit -n 32", "\(scratch.path)/store 0 1 writes")
+    #expect(status == 0 && output == "wrote 1\n", "\(output)")
+  }
+
   /// Loads eight at a time, and opens all at the same time.
   @Test(arguments: ["8 1000000 load", "9999 1000000 open"])
   func `with 48 descriptors, 362 files are loaded or opened, and again`(work: String) throws {
