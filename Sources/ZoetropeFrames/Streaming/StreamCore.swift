@@ -221,14 +221,25 @@ package final class StreamCore: FrameArrivals {
     state.footprint = footprint
   }
 
-  /// Ends the stream and determines its ending. This method blocks while a truncated last frame is decoded.
+  /// Ends the stream and determines its ending. This method blocks while a truncated last frame is decoded. A
+  /// cancellation ends the stream even while another thread decodes that frame, which is then dropped.
   ///
-  /// - Parameter reason: The reason why the stream ended, or nil if its producer ended normally.
-  func settle(_ reason: StreamEnding?) {
+  /// - Parameters:
+  ///   - reason: The reason why the stream ended, or nil if its producer ended normally.
+  ///   - open: Opens the image, for which it decodes a truncated last frame. Tests replace it.
+  func settle(
+    _ reason: StreamEnding?,
+    opening open: (ScannedImage, ReceivedSource, DecodingOptions) throws(AnimatedImageError)
+      -> AnimatedImage = { (scan, source, options) throws(AnimatedImageError) in
+        try AnimatedImage(scan, source: source, options: options)
+      }
+  ) {
     // The scan is finished under the lock, but a truncated frame is decoded without the lock.
     let (scan, hasEndMarker, failure) = state.withLock {
       state -> (ScannedImage?, Bool, AnimatedImageError?) in
-      guard !state.isSettling else { return (nil, false, nil) }
+      guard state.ending == nil, !state.isSettling || reason == .cancelled else {
+        return (nil, false, nil)
+      }
       state.isSettling = true
       let hasEndMarker = state.scanner.hasEndMarker
       defer { state.isClosed = true }
@@ -253,7 +264,7 @@ package final class StreamCore: FrameArrivals {
       if reason == nil { ending = .failed(failure) }
     } else if ending != .cancelled, ![.limitExceeded, .outOfMemory].contains(ending.error?.code) {
       do throws(AnimatedImageError) {
-        settled = try AnimatedImage(scan, source: source, options: options)
+        settled = try open(scan, source, options)
       } catch {
         if reason == nil { ending = .failed(error) }
       }
@@ -262,7 +273,10 @@ package final class StreamCore: FrameArrivals {
   }
 
   private func close(_ ending: StreamEnding, _ settled: AnimatedImage?) {
-    let (reached, observers) = state.withLock { state in
+    let (reached, observers) = state.withLock {
+      state -> ([ResultHandover<Bool>], [any ArrivalObserver]) in
+      // The stream may have been cancelled while a truncated frame was decoded.
+      guard state.ending == nil else { return ([], []) }
       state.ending = ending
       state.settled = settled
       state.version += 1

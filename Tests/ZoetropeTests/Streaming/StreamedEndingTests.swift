@@ -146,6 +146,19 @@ import ZoetropeTestSupport
     gate.open()
   }
 
+  @Test func `cancelling does not wait for a truncated frame that is being decoded`() async throws {
+    let frame = GIFPieces.frame(dataBytes: 100)
+    let core = StreamCore(options: .init(), storage: .init())
+    _ = try await core.receive(GIFPieces.header + frame + frame.prefix(20))
+    core.settle(nil) { (scan, source, options) throws(AnimatedImageError) in
+      core.settle(.cancelled)
+      #expect(core.ending == .cancelled)
+      return try AnimatedImage(scan, source: source, options: options)
+    }
+    // The frame that was being decoded changes nothing any more.
+    #expect(core.ending == .cancelled && core.frameCount == 1)
+  }
+
   @Test func `a thousand streams cancelled at any point leave nothing behind`() async throws {
     let frame = GIFPieces.frame(dataBytes: 100)
     var random = SplitMix64(seed: 5)
