@@ -68,7 +68,8 @@ public final class FrameScheduler: Sendable {
   ///
   /// If `image` is a ``StreamedImage``, the scheduler plays the frames that have arrived. While the next frame is
   /// missing, the current frame stays on screen, and ``PlaybackOptions/stallPolicy`` decides how the schedule continues
-  /// afterwards. The first play lasts until the image is complete; until then, ``ScheduledFrame/isLast`` is false. If
+  /// afterwards. The first play lasts until the image or the frames of ``PlaybackOptions/range`` are complete; until
+  /// then, ``ScheduledFrame/isLast`` is false. If the number of plays arrives later and is higher, playback goes on. If
   /// the image ends early, the frames that have arrived are played, and ``StreamedImage/waitUntilEnded()`` returns the
   /// reason. Playback fails if no frame of ``PlaybackOptions/range`` has arrived, or if a reduced motion shows a poster
   /// frame that never arrives. If ``PlaybackOptions/startIndex`` never arrives, playback starts at the last frame that

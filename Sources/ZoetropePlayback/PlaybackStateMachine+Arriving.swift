@@ -24,7 +24,7 @@ extension PlaybackStateMachine {
       by: arrival.frames, playCount: hasOwnPlayCount ? nil : arrival.playCount,
       isOpen: arrival.isOpen)
     rescaleSteps(from: timescale)
-    guard wasStarved else { return .none }
+    guard wasStarved else { return playAgain() }
     if order.range.isEmpty, !order.isOpen {
       let count = order.timeline.frameCount
       let missing =
@@ -42,6 +42,16 @@ extension PlaybackStateMachine {
       fresh = .zero
     }
     return .restart
+  }
+
+  /// Continues with the next play if the last frame is on screen and the play count has risen. A GIF may store this
+  /// number after its frames, and a chosen range may have been played by then.
+  private mutating func playAgain() -> Action {
+    guard pending == nil, !showsPoster, let shown, let next = order.next(after: shown) else {
+      return .none
+    }
+    pending = next
+    return state == .playing ? .restart : .none
   }
 
   /// Shows the frame at `time` as soon as that frame has arrived and is decoded.

@@ -316,6 +316,20 @@ import ZoetropeTestSupport
     player.scheduler.stop()
   }
 
+  @Test func `a play count that arrives after a chosen range was played takes effect`() throws {
+    var machine = try PlaybackStateMachine(
+      frames: PaintedFrames.controls(.tenths(3)), playCount: .once,
+      options: PlaybackOptions(range: 0..<2), isOpen: true)
+    _ = machine.handle(.begin, at: .zero)
+    _ = machine.handle(.ready(ahead: 0), at: .zero)
+    _ = machine.handle(.ready(ahead: 0), at: .milliseconds(100))
+    #expect(machine.shown?.frame == 1 && machine.pending == nil)
+    let twice = FrameArrival(frames: [], playCount: .finite(2), isOpen: true)
+    #expect(machine.handle(.arrived(twice), at: .milliseconds(150)) == .restart)
+    #expect(machine.pending?.frame == 0 && machine.pending?.play == 1)
+    #expect(machine.handle(.arrived(twice), at: .milliseconds(150)) == .none)
+  }
+
   @Test func `a range that never arrives fails, and seeks in it do no harm`() throws {
     let frames = PaintedFrames.controls(.tenths(3))
     var poster = PlaybackOptions(reducesMotion: true)
