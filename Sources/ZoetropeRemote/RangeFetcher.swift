@@ -47,8 +47,8 @@ package final class RangeFetcher: Sendable {
   private let reader: any ByteRangeReading
   private let state = Mutex(State())
 
-  /// The maximum number of missing parts of a requested range that are read separately. If there are more, they are
-  /// read as one range that spans all of them.
+  /// The maximum number of missing parts of a request that are read separately. If there are more, some of them are
+  /// read as one range that spans them.
   package static let mostReads = 16
 
   /// An event reported to `noteChange`: the number of pinned bytes changed by the given amount, or the cache grew.
@@ -78,11 +78,11 @@ package final class RangeFetcher: Sendable {
     if count != 0 { noteChange(.pinned(count)) }
   }
 
-  /// Returns the parts of `range` that are not in the cache. If there are more than ``mostReads`` of them, returns a
-  /// single range that spans all of them.
-  private func gaps(in range: Range<Int>) -> [Range<Int>] {
+  /// Returns the parts of `range` that are not in the cache. If there are more than `most` of them, returns a single
+  /// range that spans all of them.
+  private func gaps(in range: Range<Int>, most: Int = mostReads) -> [Range<Int>] {
     let gaps = cache.missing(in: range)
-    guard gaps.count > Self.mostReads else { return gaps }
+    guard gaps.count > most else { return gaps }
     return [gaps[0].lowerBound..<gaps[gaps.count - 1].upperBound]
   }
 
@@ -146,8 +146,11 @@ package final class RangeFetcher: Sendable {
         byteOffset: range.lowerBound)
     }
     guard !Task.isCancelled else { throw Self.cancelled }
+    let gapCount = ranges.reduce(0) { $0 + cache.missing(in: $1).count }
+    let most =
+      gapCount > Self.mostReads ? max(Self.mostReads / ranges.count, 1) : Self.mostReads
     // All reads begin before the first one is awaited.
-    let requests = ranges.map { join($0) }
+    let requests = ranges.map { join($0, most: most) }
     var waits = requests.joined().compactMap { part in
       if case .awaited(let wait, _) = part { wait } else { nil }
     }[...]
@@ -194,13 +197,14 @@ package final class RangeFetcher: Sendable {
   // MARK: - Reads
 
   /// Returns the parts that make up `range`: cached bytes, reads in progress, and reads that this method starts for the
-  /// rest.
-  private func join(_ range: Range<Int>) -> [Part] {
+  /// rest. If more than `most` parts of the range are not cached, the whole stretch from the first to the last of them
+  /// is read.
+  private func join(_ range: Range<Int>, most: Int) -> [Part] {
     guard !range.isEmpty else { return [] }
     return state.withLock { state in
       var parts: [Part] = []
       var start = range.lowerBound
-      for gap in gaps(in: range) + [range.upperBound..<range.upperBound] {
+      for gap in gaps(in: range, most: most) + [range.upperBound..<range.upperBound] {
         if start < gap.lowerBound {
           let held = start..<gap.lowerBound
           // Another user of the cache may have evicted these bytes meanwhile.

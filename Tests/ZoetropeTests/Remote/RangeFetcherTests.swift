@@ -26,6 +26,28 @@ import ZoetropeTestSupport
     #expect(fetcher.statistics == ReadStatistics(readCount: 3, byteCount: 200))
   }
 
+  @Test(arguments: [1, 4, 16])
+  func `however many pieces are kept, a request for up to 16 ranges takes up to 16 reads`(
+    count: Int
+  ) async throws {
+    let ranges = CountedRanges(bytes)
+    let fetcher = fetcher(ranges)
+    let wanted = (0..<count).map { $0 * 6000..<$0 * 6000 + 5000 }
+    // Every second stretch of 100 bytes is kept.
+    for start in stride(from: 0, to: bytes.count, by: 200) {
+      fetcher.cache.set(bytes[start..<start + 100], at: start)
+    }
+    let found = try await fetcher.bytes(in: wanted)
+    #expect(found == wanted.map { Array(bytes[$0]) })
+    #expect(ranges.reads.count <= 16)
+    // A few of them are read separately.
+    ranges.reset()
+    fetcher.cache.removeAll()
+    for range in wanted { fetcher.cache.set(bytes[range].dropFirst(10), at: range.lowerBound + 10) }
+    #expect(try await fetcher.bytes(in: wanted) == found)
+    #expect(Set(ranges.reads) == Set(wanted.map { $0.prefix(10) }))
+  }
+
   @Test func `concurrent requests for one range share one read`() async throws {
     let clock = ManualClock()
     let ranges = CountedRanges(bytes, clock: clock)
