@@ -5,8 +5,6 @@ public struct EncodingOptions: Sendable, Hashable {
   /// The largest change of a colour channel, from 0 to 255, for which a cell need not be repainted. Default: 2. With 0,
   /// every change is sent.
   public var holdThreshold: Int
-  /// The way in which cells average and compare colours. Default: ``LightModel/coded``.
-  package var light = LightModel.coded
   /// The backdrop behind transparent pixels. Default: ``Backdrop/black``.
   public var backdrop: Backdrop
   /// Whether images stay transparent if the terminal supports transparent images. Default: true.
@@ -72,16 +70,4 @@ public struct Backdrop: Sendable, Hashable {
   func color(x: Int, y: Int) -> TerminalColor {
     (x >> 3 ^ y >> 3) & 1 == 0 ? even : odd
   }
-}
-
-/// A way to average and compare colours.
-///
-/// Each model is better than the other by its own measure. ``coded`` has the better signal-to-noise ratio in coded
-/// values: with ``linear``, a photograph in 62 x 23 cells loses 0.5 to 0.7 dB. ``linear`` keeps the perceived
-/// brightness: with ``coded``, a fine pattern of black and white becomes too dark.
-package enum LightModel: String, Sendable, Hashable {
-  /// Averages and compares coded values, which gives the least squared error. This model is the default.
-  case coded
-  /// Averages and compares amounts of light, so that fine patterns keep their brightness.
-  case linear
 }

@@ -58,11 +58,11 @@ struct SolidColorTests {
   }
 
   @Test func `every colour of a palette maps to itself`() {
-    let indexed = ColorMapper(depth: .indexed, model: .coded)
+    let indexed = ColorMapper(depth: .indexed)
     for index in UInt8(16)...255 {
       #expect(indexed.reduce(ColorMapper.entry(index)) == .indexed(index))
     }
-    let basic = ColorMapper(depth: .basic, model: .coded)
+    let basic = ColorMapper(depth: .basic)
     for index in UInt8(0)..<16 {
       #expect(basic.reduce(ColorMapper.entry(index)) == .basic(index))
     }
@@ -71,7 +71,7 @@ struct SolidColorTests {
   /// By the distance of RGB values, each would become a grey.
   @Test(arguments: [(0x1E2D50, 4), (0x904040, 1), (0x78FA78, 10)] as [(UInt32, UInt8)])
   func `in 16 colours a colour keeps its hue`(_ word: UInt32, _ index: UInt8) {
-    let mapper = ColorMapper(depth: .basic, model: .coded)
+    let mapper = ColorMapper(depth: .basic)
     #expect(mapper.reduce(TerminalColor(word: word)) == .basic(index))
   }
 }

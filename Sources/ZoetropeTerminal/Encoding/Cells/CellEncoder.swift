@@ -37,7 +37,7 @@ package struct CellEncoder: FrameEncoding {
     let fine = glyphs != .half
     pixelSize = PixelSize(
       width: area.columns * (fine ? 8 : 1), height: area.rows * (fine ? 8 : 2))
-    mapper = ColorMapper(depth: colors, model: options.light)
+    mapper = ColorMapper(depth: colors)
     chooser = SplitChooser(glyphs)
     cells = CellSource(
       area: area, crop: crop, bandCuts: BlockGlyph.bandCuts(for: glyphs), halves: fine ? 2 : 1,

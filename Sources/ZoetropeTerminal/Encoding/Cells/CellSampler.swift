@@ -55,7 +55,7 @@ struct CellSource: Sendable {
       source = wanted
       sampler = CellSampler(
         source: wanted, columns: cells.width, rows: cells.height, bandCuts: bandCuts,
-        halves: halves, hasColumns: hasColumns, model: options.light, backdrop: options.backdrop)
+        halves: halves, hasColumns: hasColumns, backdrop: options.backdrop)
     }
     difference = previous.map { PixelDifference(from: $0, to: bitmap, within: changed ?? all) }
     previous = bitmap
@@ -92,7 +92,7 @@ struct CellSampler: Sendable {
   let hasColumns: Bool
   private let source: PixelRect
   private let cells: PixelSize
-  private let tables: LightTables
+  private let tables = LightTables.shared
   private let backdrop: Backdrop
   private let parts: [Span1D]
   private let columnParts: [Span1D]
@@ -133,13 +133,13 @@ struct CellSampler: Sendable {
   /// A sampler that has no cells.
   static let empty = CellSampler(
     source: .empty, columns: 0, rows: 0, bandCuts: [0], halves: 0, hasColumns: false,
-    model: .coded, backdrop: .black)
+    backdrop: .black)
 
   var isEmpty: Bool { source.isEmpty }
 
   init(
     source: PixelRect, columns cellColumns: Int, rows: Int, bandCuts: [Int], halves: Int,
-    hasColumns: Bool, model: LightModel, backdrop: Backdrop
+    hasColumns: Bool, backdrop: Backdrop
   ) {
     self.source = source
     self.bandCuts = bandCuts
@@ -147,7 +147,6 @@ struct CellSampler: Sendable {
     self.hasColumns = hasColumns
     self.backdrop = backdrop
     cells = PixelSize(width: cellColumns, height: rows)
-    tables = LightTables.tables(for: model)
     let width = Double(source.width) / Double(cellColumns)
     func cuts(_ count: Int) -> [Span1D] {
       (0..<cellColumns * count).map { index in

@@ -3,23 +3,10 @@ internal import Glibc
 /// Maps amounts of light to the colours that a terminal can show.
 struct ColorMapper: Sendable {
   let depth: ColorDepth
-  let tables: LightTables
-  /// The light of each palette entry. The array is empty if the terminal can show 24-bit colours.
-  let palette: [SIMD4<Float>]
+  let tables = LightTables.shared
 
-  init(depth: ColorDepth, model: LightModel) {
-    self.depth = depth
-    let tables = LightTables.tables(for: model)
-    self.tables = tables
-    palette = depth == .full ? [] : model == .linear ? Self.linearPalette : Self.codedPalette
-  }
-
-  private static let linearPalette = light(LightTables.linear)
-  private static let codedPalette = light(LightTables.plain)
-
-  private static func light(_ tables: LightTables) -> [SIMD4<Float>] {
-    (0..<256).map { tables.light(of: entry(UInt8($0))) }
-  }
+  /// The light of each palette entry.
+  private static let palette = (0..<256).map { LightTables.shared.light(of: entry(UInt8($0))) }
 
   /// Returns the colour that entry `index` of the palette has in xterm.
   static func entry(_ index: UInt8) -> TerminalColor {
@@ -68,7 +55,7 @@ struct ColorMapper: Sendable {
 
   /// Returns the light of a colour that ``color(of:)`` returned.
   func light(of color: TerminalColor) -> SIMD4<Float> {
-    color.kind == 0 ? tables.light(of: color) : palette[Int(color.word & 255)]
+    color.kind == 0 ? tables.light(of: color) : Self.palette[Int(color.word & 255)]
   }
 
   /// Returns the colour of the palette that looks most similar to `color`.
@@ -98,15 +85,21 @@ struct ColorMapper: Sendable {
     return .indexed(best)
   }
 
+  /// The amount of physical light of each coded value, by the transfer function of sRGB.
+  private static let linear = (0..<256).map { code -> Float in
+    let value = Double(code) / 255
+    return Float(value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4))
+  }
+
   private static let appearances = (0..<256).map { appearance(of: entry(UInt8($0))) }
 
   /// Returns a colour in Oklab, in which distances are approximately perceptual.
   ///
   /// The numbers are Björn Ottosson's: https://bottosson.github.io/posts/oklab/
   private static func appearance(of color: TerminalColor) -> SIMD4<Float> {
-    let light = LightTables.linear.light(of: color)
+    let (r, g, b) = (linear[Int(color.red)], linear[Int(color.green)], linear[Int(color.blue)])
     func cone(_ red: Float, _ green: Float, _ blue: Float) -> Float {
-      cbrt(red * light.x + green * light.y + blue * light.z)
+      cbrt(red * r + green * g + blue * b)
     }
     let long = cone(0.412_221_5, 0.536_332_5, 0.051_446)
     let middle = cone(0.211_903_5, 0.680_699_5, 0.107_397)

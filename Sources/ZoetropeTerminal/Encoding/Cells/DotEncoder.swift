@@ -84,9 +84,7 @@ package struct DotEncoder: FrameEncoding {
     screenColumns = screen.columns
     pixelSize = PixelSize(
       width: area.columns * glyphs.columns, height: area.rows * glyphs.rows)
-    mapper =
-      colors == .none
-      ? nil : ColorMapper(depth: colors, model: options.light)
+    mapper = colors == .none ? nil : ColorMapper(depth: colors)
     cells = CellSource(
       area: area, crop: crop, bandCuts: Array(stride(from: 0, through: 24, by: 24 / glyphs.rows)),
       halves: glyphs.columns, hasColumns: false, options: options)
@@ -166,8 +164,6 @@ package struct DotEncoder: FrameEncoding {
   private func brightness(_ light: SIMD4<Float>) -> Float {
     let linear = 0.2126 * light.x + 0.7152 * light.y + 0.0722 * light.z
     let clamped = min(max(linear, 0), 1)
-    // Dots add up in linear light, but a character of the ramp is chosen by its perceived brightness.
-    let level = glyphs == .ascii && options.light == .linear ? clamped.squareRoot() : clamped
-    return isInverted ? 1 - level : level
+    return isInverted ? 1 - clamped : clamped
   }
 }
