@@ -8,10 +8,6 @@ internal import ZoetropeFrames
 public struct TerminalMode: Sendable, Hashable {
   /// Whether to use the alternate screen.
   package var usesAlternateScreen: Bool
-  /// Whether to switch on kitty's keyboard protocol.
-  package var usesKittyKeyboard: Bool
-  /// Whether to request reports of changes of the screen's size in the input (mode 2048).
-  package var usesInBandResize: Bool
   /// Whether to request reports of the mouse's buttons, drags and wheel (modes 1002 and 1006).
   ///
   /// If true, the user can no longer select text with the mouse. Most terminals still allow selecting while Shift is
@@ -45,14 +41,11 @@ public struct TerminalMode: Sendable, Hashable {
 
   /// Creates a mode. Everything is off by default.
   package init(
-    usesAlternateScreen: Bool = false, usesKittyKeyboard: Bool = false,
-    usesInBandResize: Bool = false, usesMouse: Bool = false, isSynchronized: Bool = false,
+    usesAlternateScreen: Bool = false, usesMouse: Bool = false, isSynchronized: Bool = false,
     keepsSixelRegisters: Bool = false, usesKittyGraphics: Bool = false, imageIDs: [Int] = [],
     passthrough: Passthrough = .none
   ) {
     self.usesAlternateScreen = usesAlternateScreen
-    self.usesKittyKeyboard = usesKittyKeyboard
-    self.usesInBandResize = usesInBandResize
     self.usesMouse = usesMouse
     self.isSynchronized = isSynchronized
     self.keepsSixelRegisters = keepsSixelRegisters
@@ -68,8 +61,6 @@ public struct TerminalMode: Sendable, Hashable {
     if usesAlternateScreen { bytes.append(ascii: "\u{1B}[?1049h") }
     bytes.append(ascii: "\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h\u{1B}[m")
     if usesAlternateScreen { bytes.append(ascii: "\u{1B}[H\u{1B}[2J") }
-    if usesKittyKeyboard { bytes.append(ascii: "\u{1B}[>1u") }
-    if usesInBandResize { bytes.append(ascii: "\u{1B}[?2048h") }
     if usesMouse { bytes.append(ascii: "\u{1B}[?1002h\u{1B}[?1006h") }
     if keepsSixelRegisters { bytes.append(ascii: "\u{1B}[?1070l") }
     return bytes
@@ -100,8 +91,6 @@ public struct TerminalMode: Sendable, Hashable {
     }
     if keepsSixelRegisters { bytes.append(ascii: "\u{1B}[?1070h") }
     if usesMouse { bytes.append(ascii: "\u{1B}[?1006l\u{1B}[?1002l") }
-    if usesInBandResize { bytes.append(ascii: "\u{1B}[?2048l") }
-    if usesKittyKeyboard { bytes.append(ascii: "\u{1B}[<u") }
     bytes.append(ascii: "\u{1B}[m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h")
     if usesAlternateScreen { bytes.append(ascii: "\u{1B}[?1049l") }
     return bytes

@@ -6,16 +6,16 @@ import Testing
 struct TerminalModeTests {
   @Test func `modes are switched off in reverse order`() {
     let mode = TerminalMode(
-      usesAlternateScreen: true, usesKittyKeyboard: true, usesInBandResize: true,
-      usesMouse: true, isSynchronized: true, keepsSixelRegisters: true, imageIDs: [7])
+      usesAlternateScreen: true, usesMouse: true, isSynchronized: true, keepsSixelRegisters: true,
+      imageIDs: [7])
     #expect(
       String(decoding: mode.enter, as: UTF8.self)
-        == "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h\u{1B}[m\u{1B}[H\u{1B}[2J\u{1B}[>1u"
-        + "\u{1B}[?2048h\u{1B}[?1002h\u{1B}[?1006h\u{1B}[?1070l")
+        == "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h\u{1B}[m\u{1B}[H\u{1B}[2J"
+        + "\u{1B}[?1002h\u{1B}[?1006h\u{1B}[?1070l")
     #expect(
       String(decoding: mode.restore, as: UTF8.self)
         == "\u{18}\u{1B}\\\u{1B}_Gm=0,q=2;\u{1B}\\\u{1B}[?2026l\u{1B}_Ga=d,d=I,q=2,i=7\u{1B}\\\u{1B}[?1070h"
-        + "\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?2048l\u{1B}[<u\u{1B}[m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+        + "\u{1B}[?1006l\u{1B}[?1002l\u{1B}[m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
     )
   }
 
