@@ -100,21 +100,14 @@ struct ColorTable: Sendable {
   }
 
   private mutating func find(_ color: UInt32) -> Int? {
-    var place = Int(truncatingIfNeeded: (color &* 0x9E37_79B1) >> 8) & mask
-    while places[place] != 0 {
-      let index = Int(places[place]) - 1
-      if colors[index] == color {
-        lastColor = color
-        lastIndex = index
-        return index
-      }
-      place = (place + 1) & mask
+    let place = place(of: color)
+    if places[place] == 0 {
+      guard colors.count < limit else { return nil }
+      colors.append(color)
+      places[place] = UInt16(colors.count)
     }
-    guard colors.count < limit else { return nil }
-    colors.append(color)
-    places[place] = UInt16(colors.count)
     lastColor = color
-    lastIndex = colors.count - 1
+    lastIndex = Int(places[place]) - 1
     return lastIndex
   }
 
@@ -122,13 +115,16 @@ struct ColorTable: Sendable {
   @inline(__always)
   func number(of color: UInt32) -> Int? {
     if color == lastColor, lastIndex >= 0 { return lastIndex }
+    let index = Int(places[place(of: color)]) - 1
+    return index < 0 ? nil : index
+  }
+
+  /// Returns the element of ``places`` that has the number of `color`, or the free one where its number belongs.
+  @inline(__always)
+  private func place(of color: UInt32) -> Int {
     var place = Int(truncatingIfNeeded: (color &* 0x9E37_79B1) >> 8) & mask
-    while places[place] != 0 {
-      let index = Int(places[place]) - 1
-      if colors[index] == color { return index }
-      place = (place + 1) & mask
-    }
-    return nil
+    while places[place] != 0, colors[Int(places[place]) - 1] != color { place = (place + 1) & mask }
+    return place
   }
 
   /// Returns whether `color` has a number.
