@@ -189,27 +189,14 @@ struct TerminalQuirks: Sendable, Hashable {
     ("vscode", TerminalQuirks(isFullColor: true)),
     ("tmux", TerminalQuirks(isFullColor: true)),
   ]
+}
 
+extension TerminalQuirks {
   /// Creates the quirks of a terminal whose name is `name`, such as `foot(1.13.1)`.
   init(name: String) {
     let lowered = name.lowercased()
     let word = lowered.prefix { $0.isLetter || $0.isNumber || $0 == "." }
     self = Self.table.first { word == $0.name }?.quirks ?? TerminalQuirks()
-  }
-
-  private init(
-    hasITerm2Images: Bool = false, drawsSextants: Bool = false, drawsOctants: Bool = false,
-    isFullColor: Bool = false, hasKittyEdits: Bool = false, answers: Bool = false,
-    misreportsKittyEdits: Bool = false, keepsSixelRegisters: Bool = false
-  ) {
-    self.hasITerm2Images = hasITerm2Images
-    self.drawsSextants = drawsSextants
-    self.drawsOctants = drawsOctants
-    self.isFullColor = isFullColor
-    self.hasKittyEdits = hasKittyEdits
-    self.answers = answers
-    self.misreportsKittyEdits = misreportsKittyEdits
-    self.keepsSixelRegisters = keepsSixelRegisters
   }
 }
 
