@@ -131,9 +131,7 @@ struct PreviewTarget {
   func removal(from area: CellRect) -> [UInt8] {
     var bytes: [UInt8] = []
     if isKitty {
-      for id in [imageID, imageID + 1] {
-        passthrough.append(Array("\u{1B}_Ga=d,d=I,q=2,i=\(id)\u{1B}\\".utf8), to: &bytes)
-      }
+      for id in [imageID, imageID + 1] { passthrough.appendDeletion(ofImage: id, to: &bytes) }
       // Inside tmux, placeholder characters mark the place of the image, and must be erased too.
       if passthrough != .tmux { return bytes }
     }

@@ -104,9 +104,11 @@ package struct KittyEncoder: FrameEncoding {
   /// Appends the bytes that delete the images that the terminal may store for this encoder.
   package mutating func remove(pen: inout PenState, into output: inout [UInt8]) {
     if isPlaced {
-      delete(firstID, into: &output)
+      passthrough.appendDeletion(ofImage: firstID, to: &output)
       // If the last picture was encoded but not sent, the terminal still shows the image before it.
-      if method == .twoImages { delete(firstID + 1, into: &output) }
+      if method == .twoImages {
+        passthrough.appendDeletion(ofImage: firstID + 1, to: &output)
+      }
     }
     isPlaced = false
     history.forget()
@@ -151,16 +153,8 @@ package struct KittyEncoder: FrameEncoding {
     if isVirtual {
       KittyPlaceholders.append(area: area, imageID: currentID, pen: &pen, into: &output)
     }
-    if let old, old != currentID { delete(old, into: &output) }
+    if let old, old != currentID { passthrough.appendDeletion(ofImage: old, to: &output) }
     isPlaced = true
-  }
-
-  private func delete(_ id: Int, into output: inout [UInt8]) {
-    var sequence: [UInt8] = []
-    sequence.append(ascii: "\u{1B}_Ga=d,d=I,q=2,i=")
-    sequence.append(decimal: id)
-    sequence.append(ascii: "\u{1B}\\")
-    passthrough.append(sequence, to: &output)
   }
 
   private func append(key: StaticString, _ value: Int, to keys: inout [UInt8]) {

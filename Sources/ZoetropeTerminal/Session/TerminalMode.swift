@@ -84,11 +84,7 @@ public struct TerminalMode: Sendable, Hashable {
   /// The bytes to write last. They end an incomplete sequence, and undo ``enter``.
   public var restore: [UInt8] {
     var bytes = abort
-    for id in imageIDs {
-      var sequence: [UInt8] = []
-      sequence.append(text: "\u{1B}_Ga=d,d=I,q=2,i=\(id)\u{1B}\\")
-      passthrough.append(sequence, to: &bytes)
-    }
+    for id in imageIDs { passthrough.appendDeletion(ofImage: id, to: &bytes) }
     if keepsSixelRegisters { bytes.append(ascii: "\u{1B}[?1070h") }
     if usesMouse { bytes.append(ascii: "\u{1B}[?1006l\u{1B}[?1002l") }
     bytes.append(ascii: "\u{1B}[m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h")

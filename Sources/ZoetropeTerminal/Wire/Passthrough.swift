@@ -47,4 +47,9 @@ package enum Passthrough: String, Sendable, Hashable, CaseIterable {
       }
     }
   }
+
+  /// Appends the sequence with which a terminal deletes an image of kitty's protocol, wrapped for the multiplexer.
+  package func appendDeletion(ofImage id: Int, to output: inout [UInt8]) {
+    append(Array("\u{1B}_Ga=d,d=I,q=2,i=\(id)\u{1B}\\".utf8), to: &output)
+  }
 }
