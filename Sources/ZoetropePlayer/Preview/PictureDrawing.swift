@@ -62,7 +62,7 @@ package struct PictureDrawing {
     pen.isAnchored = true
     var drawn: [UInt8] = []
     encoder.encode(picture, changed: nil, pen: &pen, into: &drawn)
-    guard target.isGraphics else {
+    guard target.mode.usesGraphics else {
       if target.capabilities.colors != .none { drawn += Array("\u{1B}[m".utf8) }
       return output.isTerminal ? [13] + drawn + [13, 10] : (drawn + [10]).withoutReturns
     }

@@ -44,7 +44,7 @@ struct PreviewTarget {
     if let colors = settings.colors { capabilities.colors = colors }
     self.capabilities = capabilities
     mode = settings.mode?.confirmed(by: capabilities) ?? DrawingMode(best: capabilities)
-    passthrough = Self.passthrough(settings.passthrough, mode, capabilities)
+    passthrough = mode.passthrough(settings.passthrough, on: capabilities)
     isAtCursor = settings.place?.position == nil
     self.imageID =
       imageID
@@ -87,22 +87,7 @@ struct PreviewTarget {
     }
   }
 
-  private static func passthrough(
-    _ wanted: Passthrough?, _ mode: DrawingMode, _ capabilities: TerminalCapabilities
-  ) -> Passthrough {
-    guard case .graphics(let graphics) = mode.kind, graphics != .cells else { return .none }
-    if let wanted { return wanted }
-    // A multiplexer that reports support for sixels draws them itself.
-    if graphics == .sixel, capabilities.hasSixel { return .none }
-    return capabilities.multiplexer
-  }
-
   var isKitty: Bool { mode == .graphics(.kittyEdits) || mode == .graphics(.kittyImages) }
-
-  /// Whether pictures are drawn as graphics instead of characters.
-  var isGraphics: Bool {
-    if case .graphics(let graphics) = mode.kind { graphics != .cells } else { false }
-  }
 
   /// Returns the layout of a picture of `size`, which is placed at the top left of the room.
   func layout(of size: PixelSize) -> FrameLayout {

@@ -16,10 +16,10 @@ package struct StillOutput {
   }
 
   package func run() -> ExitStatus {
-    if case .graphics(let graphics)? = settings.mode?.kind, graphics != .cells {
+    if let mode = settings.mode, mode.usesGraphics {
       CommandFailure(
         .terminal, code: "terminal",
-        "\(graphics.rawValue) needs a terminal, but standard output is not one"
+        "\(mode.name) needs a terminal, but standard output is not one"
       ).report(asJSON: false)
       return .terminal
     }

@@ -44,11 +44,7 @@ struct Stage: Sendable {
 
   /// Returns the way in which graphics of `mode` are passed through the multiplexer.
   func passthrough(for mode: DrawingMode) -> Passthrough {
-    if let requestedPassthrough { return requestedPassthrough }
-    guard case .graphics(let graphics) = mode.kind, graphics != .cells else { return .none }
-    // A multiplexer that reports support for sixels draws them itself.
-    if graphics == .sixel, capabilities.hasSixel { return .none }
-    return capabilities.multiplexer
+    mode.passthrough(requestedPassthrough, on: capabilities)
   }
 
   /// Returns the options of an encoder for pictures that are scaled with `filter`.

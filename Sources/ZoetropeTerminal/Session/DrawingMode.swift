@@ -100,6 +100,23 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
     self == .kitty && !capabilities.hasKittyEdits ? .graphics(.kittyImages) : self
   }
 
+  /// Whether pictures are drawn as graphics instead of characters.
+  package var usesGraphics: Bool {
+    if case .graphics(let graphics) = kind { graphics != .cells } else { false }
+  }
+
+  /// Returns the way in which graphics of this mode pass through a multiplexer. This is `requested`, or else the way of
+  /// the multiplexer in which the program runs. Characters pass through unchanged.
+  package func passthrough(
+    _ requested: Passthrough?, on capabilities: TerminalCapabilities
+  ) -> Passthrough {
+    guard usesGraphics else { return .none }
+    if let requested { return requested }
+    // A multiplexer that reports support for sixels draws them itself.
+    if self == .sixel, capabilities.hasSixel { return .none }
+    return capabilities.multiplexer
+  }
+
   /// Returns an encoder that draws in this mode. On a terminal without colours, quadrants replace block characters.
   ///
   /// - Parameters:
