@@ -30,12 +30,8 @@ struct TerminalDevice: Sendable {
 
   /// The size that the kernel reports, or 80 columns and 24 rows if it reports none.
   var size: WindowSize {
-    guard let size = FileDescriptor(rawValue: descriptor).terminalSize else {
-      return WindowSize(columns: 80, rows: 24, pixelWidth: 0, pixelHeight: 0)
-    }
-    return WindowSize(
-      columns: size.columns, rows: size.rows, pixelWidth: size.pixelWidth,
-      pixelHeight: size.pixelHeight)
+    FileDescriptor(rawValue: descriptor).terminalSize
+      ?? (columns: 80, rows: 24, pixelWidth: 0, pixelHeight: 0)
   }
 
   /// Returns the available input. The result is empty if there is none, and nil if the terminal has gone away.

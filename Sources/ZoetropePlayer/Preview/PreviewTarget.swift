@@ -36,7 +36,7 @@ struct PreviewTarget {
   /// - Throws: A usage failure if pictures cannot be drawn at the place.
   init(
     _ settings: PreviewSettings, isTerminal: Bool, probed: TerminalCapabilities? = nil,
-    environment: TerminalEnvironment = .current, size: KernelSize? = .current,
+    environment: TerminalEnvironment = .current, size: ScreenSize? = .ofTerminal,
     imageID: Int? = nil
   ) throws(CommandFailure) {
     self.settings = settings
@@ -50,16 +50,15 @@ struct PreviewTarget {
       imageID
       ?? (settings.number ?? Int.random(in: 0x8000...PreviewSettings.numbers.upperBound)) * 2
     let cell =
-      settings.cell ?? probed?.cellSize
-      ?? size.flatMap { $0.screen.isCellKnown ? $0.screen.cell : nil }
+      settings.cell ?? probed?.cellSize ?? size.flatMap { $0.isCellKnown ? $0.cell : nil }
     var room: CellRect
     if let place = settings.place {
       room = place.cells
     } else {
-      let whole = size?.screen ?? ScreenSize(columns: 80, rows: 24)
+      let whole = size ?? ScreenSize(columns: 80, rows: 24)
       room = CellRect(column: 0, row: 0, columns: whole.columns, rows: max(whole.rows - 1, 1))
     }
-    if isTerminal, let whole = size?.screen {
+    if isTerminal, let whole = size {
       screen = ScreenSize(columns: whole.columns, rows: whole.rows, cell: cell)
       room.columns = min(room.columns, whole.columns - room.column)
       // The line below a picture at the cursor stays free for the output that follows.

@@ -75,7 +75,7 @@ package struct StillOutput {
     let mode =
       settings.mode
       ?? (capabilities.colors == .none || !capabilities.hasUTF8 ? .dots(.ascii) : .blocks(.fine))
-    let screen = Self.size()
+    let screen = ScreenSize.ofEnvironment
     let room = CellRect(column: 0, row: 0, columns: screen.columns, rows: screen.rows - 1)
     let fit = PictureFit(fit: settings.fit, filter: settings.filter)
     let layout = fit.layout(
@@ -96,15 +96,6 @@ package struct StillOutput {
       into: &output)
     if capabilities.colors != .none { output += Array("\u{1B}[m".utf8) }
     return (output + [10]).withoutReturns
-  }
-
-  /// Returns the size given by `COLUMNS` and `LINES`, whose defaults are 80 and 24.
-  private static func size() -> ScreenSize {
-    func number(_ name: String) -> Int? {
-      environmentVariable(name).flatMap { Int($0) }
-        .flatMap { (2...1000).contains($0) ? $0 : nil }
-    }
-    return ScreenSize(columns: number("COLUMNS") ?? 80, rows: number("LINES") ?? 24)
   }
 }
 

@@ -41,16 +41,16 @@ public struct ScreenSize: Sendable, Hashable {
 }
 
 /// The size that the kernel reports for a terminal. The size in pixels is 0 if it is unknown, and may include a border.
-package struct WindowSize: Sendable, Hashable {
-  package var columns, rows, pixelWidth, pixelHeight: Int
-
-  package init(columns: Int, rows: Int, pixelWidth: Int, pixelHeight: Int) {
-    (self.columns, self.rows) = (columns, rows)
-    (self.pixelWidth, self.pixelHeight) = (pixelWidth, pixelHeight)
-  }
-}
+package typealias WindowSize = (columns: Int, rows: Int, pixelWidth: Int, pixelHeight: Int)
 
 extension ScreenSize {
+  /// Creates a size from the size that the kernel reports.
+  package init(_ size: WindowSize) {
+    self.init(
+      columns: size.columns, rows: size.rows, pixelWidth: size.pixelWidth,
+      pixelHeight: size.pixelHeight)
+  }
+
   /// Creates a size from `now`, the size that the kernel reports, and `cell`, the size of a cell that the terminal
   /// reported. If `cell` is nil, the size of a cell is computed from `now`.
   ///
@@ -59,9 +59,7 @@ extension ScreenSize {
   /// - Parameter start: The size that the kernel reported when the terminal reported `cell`.
   package init(_ now: WindowSize, cell: PixelSize?, reportedAt start: WindowSize) {
     guard let cell else {
-      self.init(
-        columns: now.columns, rows: now.rows, pixelWidth: now.pixelWidth,
-        pixelHeight: now.pixelHeight)
+      self.init(now)
       return
     }
     let size = PixelSize(

@@ -7,8 +7,8 @@ import ZoetropeProcess
 
 /// What previews decide without asking a terminal.
 @Suite(.timeLimit(.minutes(10))) struct PreviewTargetTests {
-  private static let size = KernelSize(
-    screen: ScreenSize(columns: 100, rows: 30, cell: PixelSize(width: 10, height: 20)))
+  private static let size = ScreenSize(
+    columns: 100, rows: 30, cell: PixelSize(width: 10, height: 20))
 
   private func target(
     _ place: String? = nil, mode: String? = nil, number: Int? = nil, isTerminal: Bool = true,

@@ -84,17 +84,15 @@ struct FrameLayoutTests {
 
   @Test func `the size of a cell that the terminal reported follows a change of the font`() {
     func cell(
-      _ reported: PixelSize?, at start: WindowSize, now: (Int, Int, Int, Int)
+      _ reported: PixelSize?, at start: WindowSize, now: WindowSize
     ) -> PixelSize {
-      let now = WindowSize(
-        columns: now.0, rows: now.1, pixelWidth: now.2, pixelHeight: now.3)
       let screen = ScreenSize(now, cell: reported, reportedAt: start)
       #expect(screen.columns == now.columns && screen.rows == now.rows)
       return screen.cell
     }
     let reported = PixelSize(width: 8, height: 13)
     // A border of 40 pixels, as in an xterm with padding.
-    let padded = WindowSize(columns: 80, rows: 24, pixelWidth: 680, pixelHeight: 352)
+    let padded = (columns: 80, rows: 24, pixelWidth: 680, pixelHeight: 352)
     #expect(cell(reported, at: padded, now: (80, 50, 680, 690)) == reported)
     #expect(cell(reported, at: padded, now: (10, 5, 120, 105)) == reported)
     // Pixels that no cell covers.
@@ -105,11 +103,11 @@ struct FrameLayoutTests {
     let double = PixelSize(width: 16, height: 26)
     #expect(cell(reported, at: padded, now: (40, 12, 680, 352)) == double)
     // The kernel counts pixels of which two by two make one of the terminal.
-    let dense = WindowSize(columns: 80, rows: 24, pixelWidth: 320, pixelHeight: 156)
+    let dense = (columns: 80, rows: 24, pixelWidth: 320, pixelHeight: 156)
     #expect(cell(reported, at: dense, now: (100, 30, 400, 195)) == reported)
     #expect(cell(reported, at: dense, now: (40, 12, 320, 156)) == PixelSize(width: 16, height: 28))
     // What is not known changes nothing.
-    let unknown = WindowSize(columns: 80, rows: 24, pixelWidth: 0, pixelHeight: 0)
+    let unknown = (columns: 80, rows: 24, pixelWidth: 0, pixelHeight: 0)
     #expect(cell(reported, at: unknown, now: (40, 12, 680, 352)) == reported)
     #expect(cell(reported, at: padded, now: (40, 12, 0, 0)) == reported)
     #expect(cell(nil, at: padded, now: (80, 24, 644, 412)) == PixelSize(width: 8, height: 17))
