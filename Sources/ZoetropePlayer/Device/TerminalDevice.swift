@@ -72,24 +72,12 @@ struct TerminalDevice: Sendable {
     return true
   }
 
-  /// The result of ``wait(forInput:output:wakes:for:)``.
-  struct Readiness: OptionSet, Sendable {
-    let rawValue: Int
-    static let input = Readiness(rawValue: 1)
-    static let output = Readiness(rawValue: 2)
-    static let wake = Readiness(rawValue: 4)
-  }
-
   /// Waits until there is input, until there is room for output, until the ``WakePipe`` is written to (if `wakes` is
   /// true), or until `time` has passed. If `time` is nil, there is no time limit.
   func wait(
     forInput input: Bool, output: Bool, wakes: Bool = true, for time: Duration?
   ) -> Readiness {
     let events = (input ? Int16(POLLIN) : 0) | (output ? Int16(POLLOUT) : 0)
-    var requests = [
-      pollfd(fd: descriptor, events: events, revents: 0),
-      pollfd(fd: wakes ? WakePipe.descriptor : -1, events: Int16(POLLIN), revents: 0),
-    ]
     // `poll` accepts whole milliseconds only, and `ppoll` is not visible to Swift. A wait of less than a millisecond
     // therefore sleeps before it polls.
     let nanoseconds = time.map { max($0, .zero).wholeNanoseconds }
@@ -97,13 +85,9 @@ struct TerminalDevice: Sendable {
       timespec(tv_sec: 0, tv_nsec: Int(nanoseconds)).sleep()
     }
     let milliseconds = nanoseconds.map { Int32(clamping: $0 / 1_000_000) } ?? -1
-    _ = waitForEvents(&requests, milliseconds: milliseconds)
-    var result: Readiness = []
-    let ended = Int16(POLLHUP) | Int16(POLLERR) | Int16(POLLNVAL)
-    if requests[0].revents & (Int16(POLLIN) | ended) != 0 { result.insert(.input) }
-    if requests[0].revents & Int16(POLLOUT) != 0 { result.insert(.output) }
-    if requests[1].revents & Int16(POLLIN) != 0 { result.insert(.wake) }
-    return result
+    let found = Readiness(of: descriptor, events, wakes: wakes, milliseconds: milliseconds)
+    // Reading tells that the terminal has gone away.
+    return found.contains(.gone) ? found.union(.input) : found
   }
 }
 

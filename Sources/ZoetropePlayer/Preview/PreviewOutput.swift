@@ -89,32 +89,17 @@ struct PreviewOutput: Sendable {
   /// Whether standard output accepts a picture now.
   var hasRoom: Bool { wait(forOutput: true, wakes: false, for: .zero).contains(.output) }
 
-  /// The result of ``wait(forOutput:wakes:for:)``.
-  struct Readiness: OptionSet {
-    let rawValue: Int
-    static let output = Readiness(rawValue: 1)
-    static let wake = Readiness(rawValue: 2)
-    /// The terminal or the reader has gone away.
-    static let gone = Readiness(rawValue: 4)
-  }
-
   /// Waits until there is room for output, until the ``WakePipe`` is written to (if `wakes` is true), until the
   /// terminal or the reader goes away, or until `time` has passed. If `time` is nil, there is no time limit.
   func wait(forOutput output: Bool, wakes: Bool = true, for time: Duration?) -> Readiness {
-    var requests = [
-      pollfd(fd: descriptor.rawValue, events: output ? Int16(POLLOUT) : 0, revents: 0),
-      pollfd(fd: wakes ? WakePipe.descriptor : -1, events: Int16(POLLIN), revents: 0),
-    ]
     // The time is rounded up, because a wait that ended too early would be repeated immediately.
     let milliseconds = time.map {
       Int32((min(max($0, .zero), .seconds(3600)) / .milliseconds(1)).rounded(.up))
     }
-    _ = waitForEvents(&requests, milliseconds: milliseconds ?? -1)
-    var result: Readiness = []
-    let ended = Int16(POLLHUP) | Int16(POLLERR) | Int16(POLLNVAL)
-    if requests[0].revents & Int16(POLLOUT) != 0 { result.insert(.output) }
-    if requests[0].revents & ended != 0 { result.formUnion([.gone, .output]) }
-    if requests[1].revents & Int16(POLLIN) != 0 { result.insert(.wake) }
-    return result
+    let found = Readiness(
+      of: descriptor.rawValue, output ? Int16(POLLOUT) : 0, wakes: wakes,
+      milliseconds: milliseconds ?? -1)
+    // Writing tells that the reader has gone away.
+    return found.contains(.gone) ? found.union(.output) : found
   }
 }
