@@ -44,10 +44,10 @@ extension OutputSchema {
 
   static let conversion = OutputSchema(
     name: "conversion", summary: "What convert and make print with --json.",
-    root: .either([
-      .object([
-        SchemaField("schema", .words([ConversionReport.schema])),
-        .optional("file", .string), .optional("file_base64", .string),
+    root: report(
+      ConversionReport.schema,
+      naming: [.optional("file", .string), .optional("file_base64", .string)],
+      [
         SchemaField("output", .string.orNull), .optional("output_base64", .string),
         SchemaField("written", .boolean), SchemaField("format", .string),
         SchemaField("bytes_before", .integer, "the size of the input, or of all inputs together"),
@@ -71,38 +71,32 @@ extension OutputSchema {
             of: .object([
               SchemaField("index", .integer, "counted from 0"),
               SchemaField("source", .integer.orNull),
-              SchemaField(
-                "delay", .object([SchemaField("num", .integer), SchemaField("den", .integer)])),
-              SchemaField("action", .string),
+              SchemaField("delay", fraction), SchemaField("action", .string),
               .optional("rect", .array(of: .integer, count: 4)), .optional("reason", .string),
               .optional("reduced", .boolean, "whether the colours of a new frame are reduced"),
             ])), "with --plan"),
-      ]),
-      failed(ConversionReport.schema),
-    ]))
+      ]))
 
   static let optimization = OutputSchema(
     name: "optimization", summary: "What optimize prints with --json.",
-    root: .either([
-      .object(
-        [SchemaField("schema", .words([OptimizeRequest.schema]))] + file + [
-          SchemaField("output", .string), .optional("output_base64", .string),
-          SchemaField("format", .string), SchemaField("bytes_before", .integer),
-          SchemaField("byte_count", .integer), SchemaField("frame_count", .integer),
-          SchemaField("copy", .boolean, "whether the output is the input, byte for byte"),
-          SchemaField("exact", .boolean, "whether every picture is the same as in the input"),
-          SchemaField("departures", .array(of: .words(Departure.Code.allCases.map(\.rawValue)))),
-          .optional("lossy", .integer, "how far colours may differ, from 1 to 200"),
-          .optional("colors", .integer, "the maximum number of colours in a palette"),
-          SchemaField("damage", .array(of: .reference("damage"))),
-        ]),
-      failed(OptimizeRequest.schema),
-    ]))
+    root: report(
+      OptimizeRequest.schema,
+      [
+        SchemaField("output", .string), .optional("output_base64", .string),
+        SchemaField("format", .string), SchemaField("bytes_before", .integer),
+        SchemaField("byte_count", .integer), SchemaField("frame_count", .integer),
+        SchemaField("copy", .boolean, "whether the output is the input, byte for byte"),
+        SchemaField("exact", .boolean, "whether every picture is the same as in the input"),
+        SchemaField("departures", .array(of: .words(Departure.Code.allCases.map(\.rawValue)))),
+        .optional("lossy", .integer, "how far colours may differ, from 1 to 200"),
+        .optional("colors", .integer, "the maximum number of colours in a palette"),
+        SchemaField("damage", .array(of: .reference("damage"))),
+      ]))
 
   static let probe = OutputSchema(
     name: "probe", summary: "What probe --json prints.",
     root: .object([
-      SchemaField("schema", .words(["zoetrope.terminal/1"])), SchemaField("name", .string),
+      schema("zoetrope.terminal/1"), SchemaField("name", .string),
       SchemaField("protocol", .string), SchemaField("glyphs", .string),
       SchemaField("utf8", .boolean), SchemaField("colors", .string),
       SchemaField("kitty_graphics", .boolean), SchemaField("kitty_edits", .boolean),
@@ -121,7 +115,7 @@ extension OutputSchema {
   static let trace = OutputSchema(
     name: "trace", summary: "What play --trace writes. Times are in nanoseconds.",
     root: .object([
-      SchemaField("schema", .words(["zoetrope.trace/1"])), SchemaField("unit", .words(["ns"])),
+      schema("zoetrope.trace/1"), SchemaField("unit", .words(["ns"])),
       SchemaField(
         "frames",
         .array(
@@ -137,7 +131,7 @@ extension OutputSchema {
   static let cache = OutputSchema(
     name: "cache", summary: "What cache stat, verify, prune and clear print with --json.",
     root: .object([
-      SchemaField("schema", .words([StoreReport.schema])), SchemaField("directory", .string.orNull),
+      schema(StoreReport.schema), SchemaField("directory", .string.orNull),
       .optional("directory_base64", .string), SchemaField("frame_count", .integer),
       SchemaField("byte_count", .integer), SchemaField("byte_limit", .integer),
       SchemaField("record_count", .integer), SchemaField("record_bytes", .integer),
@@ -156,16 +150,14 @@ extension OutputSchema {
 
   static let warm = OutputSchema(
     name: "warm", summary: "What cache warm --json prints for each file.",
-    root: .either([
-      .object(
-        [SchemaField("schema", .words([WarmReport.schema]))] + file + [
-          SchemaField("width", .integer), SchemaField("height", .integer),
-          SchemaField("pixel_format", .string), SchemaField("frame_count", .integer),
-          SchemaField("stored", .integer, "new frames"),
-          SchemaField("known", .integer, "frames that were already in the cache"),
-          SchemaField("kept", .integer, "frames that are in the cache now"),
-          SchemaField("damaged", .integer, "frames with damaged pixels"),
-        ]),
-      failed(WarmReport.schema),
-    ]))
+    root: report(
+      WarmReport.schema,
+      [
+        SchemaField("width", .integer), SchemaField("height", .integer),
+        SchemaField("pixel_format", .string), SchemaField("frame_count", .integer),
+        SchemaField("stored", .integer, "new frames"),
+        SchemaField("known", .integer, "frames that were already in the cache"),
+        SchemaField("kept", .integer, "frames that are in the cache now"),
+        SchemaField("damaged", .integer, "frames with damaged pixels"),
+      ]))
 }

@@ -52,7 +52,7 @@ struct OutputSchema: Sendable {
 // MARK: - Shared parts
 
 extension OutputSchema {
-  private static func schema(_ identifier: String) -> SchemaField {
+  static func schema(_ identifier: String) -> SchemaField {
     SchemaField("schema", .words([identifier]))
   }
 
@@ -63,14 +63,16 @@ extension OutputSchema {
 
   private static let conditions = SchemaNode.words(InputCondition.allCases.map(\.rawValue))
 
-  private static let formats = SchemaNode.string
-
-  /// Returns the type of the object for an input that failed.
-  static func failed(_ identifier: String) -> SchemaNode {
-    .object(
-      [schema(identifier)] + file + [
-        SchemaField("status", conditions), SchemaField("error", .reference("error")),
-      ])
+  /// Returns the type of what a command prints for each input: an object with `fields`, or one that says why the input
+  /// failed. `names` are the fields that name the files.
+  static func report(
+    _ identifier: String, naming names: [SchemaField] = file, _ fields: [SchemaField]
+  ) -> SchemaNode {
+    let failure = [SchemaField("status", conditions), SchemaField("error", .reference("error"))]
+    return .either([
+      .object([schema(identifier)] + names + fields),
+      .object([schema(identifier)] + file + failure),
+    ])
   }
 
   private static let damage = SchemaNode.object(damageFields)
@@ -91,6 +93,10 @@ extension OutputSchema {
 
   private static let error = SchemaNode.object(errorFields)
 
+  static let fraction = SchemaNode.object([
+    SchemaField("num", .integer), SchemaField("den", .integer),
+  ])
+
   private static let duration = SchemaNode.object([
     SchemaField("stored", .number, "one play with the stored delays"),
     SchemaField("shown", .number, "one play under the policy of --timing"),
@@ -108,67 +114,60 @@ extension OutputSchema {
 extension OutputSchema {
   private static let animation = OutputSchema(
     name: "animation", summary: "What info --json prints, and each line of a manifest of extract.",
-    root: .either([
-      .object(
-        [schema(AnimationReport.schema)] + file + [
-          SchemaField(
-            "status", conditions, "without decoding, only damage to the structure is known"),
-          .optional("error", .reference("error")),
-          SchemaField("format", formats), SchemaField("byte_count", .integer),
-          SchemaField("width", .integer), SchemaField("height", .integer),
-          .optional("raw", .boolean), .optional("output_size", .integers(2)),
-          SchemaField("frame_count", .integer),
-          .optional(
-            "default_image", .object([SchemaField("is_frame_0", .boolean)] + output)),
-          SchemaField(
-            "loop",
-            .object([
-              SchemaField("raw", .integer.orNull), SchemaField("raw_present", .boolean),
-              SchemaField("plays", .integer.orNull, "null when forever"),
-              SchemaField("forever", .boolean),
-            ])),
-          SchemaField("duration_ms", duration), .optional("hash_algorithm", .string),
-          SchemaField(
-            "color",
-            .object([
-              SchemaField("srgb_intent", .integer.orNull), SchemaField("gamma", .number.orNull),
-              .optional("chromaticities", .integers(8)), SchemaField("icc_name", .string.orNull),
-              SchemaField("icc_bytes", .integer), .optional("cicp", .integers(4)),
-            ])),
-          .optional(
-            "density",
-            .object([
-              SchemaField("x", .integer), SchemaField("y", .integer),
-              SchemaField("unit", .words(["metre", "unknown"])),
-            ])),
-          SchemaField(
-            "text",
-            .array(of: .object([SchemaField("key", .string), SchemaField("value", .string)]))),
-          .optional(
-            "application_blocks",
-            .array(
-              of: .object([
-                SchemaField("identifier", .string), SchemaField("byte_count", .integer),
-                SchemaField("byte_offset", .integer),
-              ]))),
-          SchemaField("xmp_bytes", .integer), SchemaField("exif_bytes", .integer),
-          SchemaField("damage", .array(of: .reference("damage"))),
-          SchemaField("frames", .array(of: frame)),
-          .optional(
-            "picture_rate",
-            .object([SchemaField("num", .integer), SchemaField("den", .integer)]),
-            "the rate of --fps, in pictures per second"),
-          .optional("pictures", .array(of: picture), "the pictures that --fps makes"),
-        ]),
-      failed(AnimationReport.schema),
-    ]))
+    root: report(
+      AnimationReport.schema,
+      [
+        SchemaField(
+          "status", conditions, "without decoding, only damage to the structure is known"),
+        .optional("error", .reference("error")),
+        SchemaField("format", .string), SchemaField("byte_count", .integer),
+        SchemaField("width", .integer), SchemaField("height", .integer),
+        .optional("raw", .boolean), .optional("output_size", .integers(2)),
+        SchemaField("frame_count", .integer),
+        .optional(
+          "default_image", .object([SchemaField("is_frame_0", .boolean)] + output)),
+        SchemaField(
+          "loop",
+          .object([
+            SchemaField("raw", .integer.orNull), SchemaField("raw_present", .boolean),
+            SchemaField("plays", .integer.orNull, "null when forever"),
+            SchemaField("forever", .boolean),
+          ])),
+        SchemaField("duration_ms", duration), .optional("hash_algorithm", .string),
+        SchemaField(
+          "color",
+          .object([
+            SchemaField("srgb_intent", .integer.orNull), SchemaField("gamma", .number.orNull),
+            .optional("chromaticities", .integers(8)), SchemaField("icc_name", .string.orNull),
+            SchemaField("icc_bytes", .integer), .optional("cicp", .integers(4)),
+          ])),
+        .optional(
+          "density",
+          .object([
+            SchemaField("x", .integer), SchemaField("y", .integer),
+            SchemaField("unit", .words(["metre", "unknown"])),
+          ])),
+        SchemaField(
+          "text",
+          .array(of: .object([SchemaField("key", .string), SchemaField("value", .string)]))),
+        .optional(
+          "application_blocks",
+          .array(
+            of: .object([
+              SchemaField("identifier", .string), SchemaField("byte_count", .integer),
+              SchemaField("byte_offset", .integer),
+            ]))),
+        SchemaField("xmp_bytes", .integer), SchemaField("exif_bytes", .integer),
+        SchemaField("damage", .array(of: .reference("damage"))),
+        SchemaField("frames", .array(of: frame)),
+        .optional("picture_rate", fraction, "the rate of --fps, in pictures per second"),
+        .optional("pictures", .array(of: picture), "the pictures that --fps makes"),
+      ]))
 
   private static let frame = SchemaNode.object(
     [
       SchemaField("index", .integer, "counted from 0"), SchemaField("start_ms", .number),
-      SchemaField(
-        "delay", .object([SchemaField("num", .integer), SchemaField("den", .integer)]),
-        "the stored delay in seconds, as a fraction"),
+      SchemaField("delay", fraction, "the stored delay in seconds, as a fraction"),
       SchemaField("stored_ms", .number, "the stored delay"),
       SchemaField("shown_ms", .number, "how long the frame is shown under the policy of --timing"),
       SchemaField("rect", .integers(4), "x, y, width, height"),
@@ -195,7 +194,7 @@ extension OutputSchema {
     name: "arrival", summary: "What info --follow --json prints while frames arrive.",
     root: .object(
       [schema(ArrivalReport.schema)] + file + [
-        SchemaField("format", formats), SchemaField("width", .integer),
+        SchemaField("format", .string), SchemaField("width", .integer),
         SchemaField("height", .integer), SchemaField("bytes_received", .integer.orNull),
         SchemaField("frame_count", .integer), SchemaField("announced_frames", .integer.orNull),
         SchemaField("duration_ms", duration),
@@ -203,31 +202,27 @@ extension OutputSchema {
 
   private static let check = OutputSchema(
     name: "check", summary: "What check --json prints for each file.",
-    root: .either([
-      .object(
-        [schema(DamageReport.schema)] + file + [
-          SchemaField("format", formats), SchemaField("byte_count", .integer),
-          SchemaField("width", .integer), SchemaField("height", .integer),
-          SchemaField("frame_count", .integer),
-          SchemaField("plays", .integer.orNull, "null when forever"),
-          SchemaField("forever", .boolean), SchemaField("duration_ms", duration),
-          SchemaField("status", conditions), SchemaField("has_deviations", .boolean),
-          SchemaField("damage", .array(of: .reference("damage"))),
-        ]),
-      failed(DamageReport.schema),
-    ]))
+    root: report(
+      DamageReport.schema,
+      [
+        SchemaField("format", .string), SchemaField("byte_count", .integer),
+        SchemaField("width", .integer), SchemaField("height", .integer),
+        SchemaField("frame_count", .integer),
+        SchemaField("plays", .integer.orNull, "null when forever"),
+        SchemaField("forever", .boolean), SchemaField("duration_ms", duration),
+        SchemaField("status", conditions), SchemaField("has_deviations", .boolean),
+        SchemaField("damage", .array(of: .reference("damage"))),
+      ]))
 
   private static let explain = OutputSchema(
     name: "explain", summary: "What explain --json prints for each file.",
-    root: .either([
-      .object(
-        [schema(ExplanationReport.schema)] + file + [
-          SchemaField("format", formats), SchemaField("width", .integer),
-          SchemaField("height", .integer), SchemaField("frame_count", .integer),
-          SchemaField("programs", .array(of: program)),
-        ]),
-      failed(ExplanationReport.schema),
-    ]))
+    root: report(
+      ExplanationReport.schema,
+      [
+        SchemaField("format", .string), SchemaField("width", .integer),
+        SchemaField("height", .integer), SchemaField("frame_count", .integer),
+        SchemaField("programs", .array(of: program)),
+      ]))
 
   private static let program = SchemaNode.object([
     SchemaField("id", .string), SchemaField("name", .string), SchemaField("animates", .boolean),
