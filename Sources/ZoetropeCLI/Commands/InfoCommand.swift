@@ -245,7 +245,8 @@ struct InfoCommand: ZoetropeSubcommand {
   private static func save(_ index: ImageIndex, to path: FilePath) throws(CommandFailure) {
     let bytes = index.bytes
     let isTaken = OutputFile.isTaken(path)
-    guard !isTaken || isIndex(path, as: bytes) else {
+    // The first eight bytes are the same in every index.
+    guard !isTaken || OutputFile.isFile(path, beginningWith: Array(bytes.prefix(8))) else {
       throw CommandFailure(.cannotWrite, code: "exists", "\(path) exists and is not an index")
     }
     _ = try Delivery.of { () throws(WriteFailure) in
@@ -256,15 +257,5 @@ struct InfoCommand: ZoetropeSubcommand {
         try OutputFile.write(bytes, to: path, isReplacing: isTaken, followsLinks: true)
       }
     }
-  }
-
-  /// Returns whether the file at `path` begins with the same eight bytes as `bytes`. These bytes are the same in every
-  /// index.
-  private static func isIndex(_ path: FilePath, as bytes: [UInt8]) -> Bool {
-    guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else {
-      return false
-    }
-    defer { try? file.close() }
-    return file.prefix(8) == Array(bytes.prefix(8))
   }
 }

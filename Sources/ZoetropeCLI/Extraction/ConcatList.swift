@@ -106,11 +106,6 @@ struct ConcatList {
 
   /// Returns whether the file at `path` begins like a list of frames.
   static func isList(_ path: FilePath) -> Bool {
-    guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else {
-      return false
-    }
-    defer { try? file.close() }
-    let start = Array(firstLine.utf8)
-    return file.prefix(start.count) == start
+    OutputFile.isFile(path, beginningWith: Array(firstLine.utf8))
   }
 }

@@ -64,12 +64,8 @@ struct ManifestLines {
 
   /// Returns whether the file at `path` begins like a manifest.
   static func isManifest(_ path: FilePath) -> Bool {
-    guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else {
-      return false
-    }
-    defer { try? file.close() }
-    return ["{\"schema\":\"\(AnimationReport.schemaName)/", header].contains { start in
-      file.prefix(start.utf8.count) == Array(start.utf8)
+    ["{\"schema\":\"\(AnimationReport.schemaName)/", header].contains {
+      OutputFile.isFile(path, beginningWith: Array($0.utf8))
     }
   }
 }

@@ -70,12 +70,8 @@ package enum OutputFile {
 
   /// Returns whether writing to `path` would replace an existing file.
   package static func isTaken(_ path: FilePath) -> Bool {
-    exists(path) && !OutputStream.isNeeded(for: path)
-  }
-
-  /// Returns whether anything exists at `path`, including a dangling link.
-  private static func exists(_ path: FilePath) -> Bool {
-    FileStatus(at: path, followsLinks: false) != nil
+    // A dangling link would be replaced too.
+    FileStatus(at: path, followsLinks: false) != nil && !OutputStream.isNeeded(for: path)
   }
 
   /// Returns whether the file at `path` was last modified before the file at `other`. Returns false if either file is
@@ -84,6 +80,15 @@ package enum OutputFile {
     guard let time = FileStamp(at: path)?.modified, let otherTime = FileStamp(at: other)?.modified
     else { return false }
     return time < otherTime
+  }
+
+  /// Returns whether the file at `path` can be read and begins with `start`.
+  package static func isFile(_ path: FilePath, beginningWith start: [UInt8]) -> Bool {
+    guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else {
+      return false
+    }
+    defer { try? file.close() }
+    return file.prefix(start.count) == start
   }
 
   /// Returns the path of the file that the user called `name`, for writing.
