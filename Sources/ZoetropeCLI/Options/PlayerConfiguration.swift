@@ -144,21 +144,12 @@ extension PlayerConfiguration {
     _ location: Location? = Location { environmentVariable($0) }
   ) throws(CommandFailure) -> PlayerConfiguration? {
     guard let location else { return nil }
-    var bytes: [UInt8] = []
+    let bytes: [UInt8]
     do {
       // Opening the file must not block if it is a pipe without a writer.
       let file = try FileDescriptor.open(
         FilePath(location.path), .readOnly, options: [.closeOnExec, .nonBlocking])
-      bytes = try file.closeAfter {
-        var bytes: [UInt8] = []
-        var block = [UInt8](repeating: 0, count: 4096)
-        while bytes.count <= byteLimit {
-          let count = try file.read(into: &block)
-          if count == 0 { break }
-          bytes += block[..<count]
-        }
-        return bytes
-      }
+      bytes = try file.closeAfter { try file.readAll(limit: byteLimit) }
     } catch {
       if !location.isNamed, let error = error as? Errno, isAbsence(error) {
         return nil

@@ -126,17 +126,20 @@ package struct InputList: Hashable, Sendable {
 
   /// Returns the bytes of the list. If the list exceeds the limit, returns more bytes than the limit allows.
   private static func read(_ list: String) throws -> [UInt8] {
-    guard list != "-" else { return try readAll(.standardInput) }
+    guard list != "-" else { return try FileDescriptor.standardInput.readAll(limit: listByteLimit) }
     let path = FilePath(bytes: RawArguments.bytes(of: list))
     let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
-    return try file.closeAfter { try readAll(file) }
+    return try file.closeAfter { try file.readAll(limit: listByteLimit) }
   }
+}
 
-  private static func readAll(_ file: FileDescriptor) throws -> [UInt8] {
+extension FileDescriptor {
+  /// Reads all bytes that are left, but stops once there are more than `limit`.
+  package func readAll(limit: Int) throws -> [UInt8] {
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 1 << 16)
-    while bytes.count <= listByteLimit {
-      let count = try file.read(into: &block)
+    while bytes.count <= limit {
+      let count = try read(into: &block)
       if count == 0 { break }
       bytes += block[..<count]
     }
