@@ -152,20 +152,12 @@ struct CropArgument: Hashable, Sendable, ExpressibleByArgument {
   init?(argument: String) {
     let parts = argument.split(separator: "+", omittingEmptySubsequences: false)
     let sides = parts[0].split(separator: "x", omittingEmptySubsequences: false)
-    let numbers = (sides + parts.dropFirst()).map(Self.number)
+    let numbers = (sides + parts.dropFirst()).map(\.plainNumber)
     guard sides.count == 2, parts.count == 3 || parts.count == 1, !numbers.contains(nil) else {
       return nil
     }
     let values = numbers.compactMap { $0 } + [0, 0]
     guard values[0] > 0, values[1] > 0 else { return nil }
     rect = PixelRect(x: values[2], y: values[3], width: values[0], height: values[1])
-  }
-
-  /// Parses a number of one to nine digits, so that no sum overflows.
-  private static func number(_ text: Substring) -> Int? {
-    guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else {
-      return nil
-    }
-    return Int(text)
   }
 }

@@ -296,14 +296,10 @@ struct FrameNumber: Hashable, Sendable {
   static func read(_ text: inout Substring) -> Int? {
     let isNegative = text.first == "-"
     let digits = text.dropFirst(isNegative ? 1 : 0).prefix { $0.isASCII && $0.isNumber }
-    guard (1...9).contains(digits.count), let value = Int(digits) else { return nil }
+    guard let value = digits.plainNumber else { return nil }
     text = text[digits.endIndex...]
     return isNegative ? -value : value
   }
-}
-
-extension FrameSelector: ExpressibleByArgument {
-  init?(argument: String) { self.init(argument) }
 }
 
 extension FrameNumber: ExpressibleByArgument {

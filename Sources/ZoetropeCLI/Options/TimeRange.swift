@@ -59,11 +59,11 @@ struct TimeRange: Hashable, Sendable {
     let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count) else { return nil }
     let startsWithPoint = parts.count == 2 && parts[0].isEmpty
-    guard let whole = startsWithPoint ? 0 : number(parts[0]) else { return nil }
+    guard let whole = startsWithPoint ? 0 : parts[0].plainNumber else { return nil }
     var microseconds = whole * scale
     var isZero = whole == 0
     if parts.count == 2 {
-      guard let fraction = number(parts[1]) else { return nil }
+      guard let fraction = parts[1].plainNumber else { return nil }
       var unit = 1
       for _ in 0..<parts[1].count { unit *= 10 }
       microseconds += fraction * scale / unit
@@ -71,14 +71,6 @@ struct TimeRange: Hashable, Sendable {
     }
     guard microseconds > 0 || isZero else { return nil }
     return .microseconds(microseconds)
-  }
-
-  /// Parses a number of one to nine digits, so that the product with a scale does not overflow.
-  private static func number(_ text: Substring) -> Int? {
-    guard (1...9).contains(text.count), text.allSatisfy({ $0.isASCII && $0.isNumber }) else {
-      return nil
-    }
-    return Int(text)
   }
 }
 

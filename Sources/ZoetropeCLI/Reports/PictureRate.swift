@@ -23,29 +23,21 @@ struct PictureRate: Hashable, Sendable {
     switch parts.count {
     case 1:
       let digits = parts[0].split(separator: ".", omittingEmptySubsequences: false)
-      guard (1...2).contains(digits.count), let whole = Self.number(digits[0]) else { return nil }
+      guard (1...2).contains(digits.count), let whole = digits[0].plainNumber else { return nil }
       var thousandths = 0
       if digits.count == 2 {
-        guard digits[1].count <= 3, let fraction = Self.number(digits[1]) else { return nil }
+        guard digits[1].count <= 3, let fraction = digits[1].plainNumber else { return nil }
         thousandths = [0, 100, 10, 1][digits[1].count] * fraction
       }
       (numerator, denominator) = (whole * 1000 + thousandths, 1000)
     case 2:
-      guard let above = Self.number(parts[0]), let below = Self.number(parts[1]) else { return nil }
+      guard let above = parts[0].plainNumber, let below = parts[1].plainNumber else { return nil }
       (numerator, denominator) = (above, below)
     default: return nil
     }
     guard numerator > 0, denominator > 0, numerator <= denominator * Self.mostASecond else {
       return nil
     }
-  }
-
-  /// Parses a number of one to nine digits, so that no product in this type overflows.
-  private static func number(_ text: Substring) -> Int? {
-    guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else {
-      return nil
-    }
-    return Int(text)
   }
 
   /// Returns the start time of picture `number`.
