@@ -115,14 +115,7 @@ struct ConversionReport {
         json.field("byte_count", byteCount)
         json.field("width", size.width)
         json.field("height", size.height)
-        json.object("loop") {
-          if case .finite(let plays) = playCount {
-            $0.field("plays", plays)
-          } else {
-            $0.field("plays", Int?.none)
-          }
-          $0.field("forever", playCount == .indefinite)
-        }
+        json.object("loop") { AnimationReport.write(playCount, to: &$0) }
         json.field("frame_count", steps.count)
         json.field("copied", count(.copied))
         json.field("patched", count(.patched))
@@ -142,10 +135,7 @@ struct ConversionReport {
       json.object { json in
         json.field("index", place)
         json.field("source", step.source)
-        json.object("delay") {
-          $0.field("num", Int(step.delay.numerator))
-          $0.field("den", Int(step.delay.denominator))
-        }
+        json.fraction("delay", Int(step.delay.numerator), Int(step.delay.denominator))
         json.field("action", step.action.rawValue)
         if let rect = step.rect { json.field("rect", [rect.x, rect.y, rect.width, rect.height]) }
         if let reason = step.reason { json.field("reason", reason) }

@@ -13,12 +13,8 @@ struct BackgroundArgument: ExpressibleByArgument, Hashable {
     case "black": color = .black
     case "white": color = RGBA(red: 255, green: 255, blue: 255)
     default:
-      // Style sheets and other programs write a colour with a number sign.
-      let digits = argument.hasPrefix("#") ? argument.dropFirst() : argument[...]
-      let isHexadecimal = digits.utf8.count == 6 && digits.allSatisfy(\.isHexDigit)
-      guard isHexadecimal, let value = UInt32(digits, radix: 16) else { return nil }
-      color = RGBA(
-        red: UInt8(value >> 16), green: UInt8(value >> 8 & 255), blue: UInt8(value & 255))
+      guard let color = RGBA(hexadecimal: argument) else { return nil }
+      self.color = color
     }
   }
 
@@ -32,4 +28,16 @@ struct BackgroundArgument: ExpressibleByArgument, Hashable {
   }
 
   static var defaultCompletionKind: CompletionKind { .list(["none", "black", "white"]) }
+}
+
+extension RGBA {
+  /// Creates the opaque colour that six hexadecimal digits describe, as in `336699`. Style sheets and other programs
+  /// write a number sign before them.
+  init?(hexadecimal text: String) {
+    let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
+    guard digits.utf8.count == 6, digits.allSatisfy(\.isHexDigit),
+      let value = UInt32(digits, radix: 16)
+    else { return nil }
+    self.init(red: UInt8(value >> 16), green: UInt8(value >> 8 & 255), blue: UInt8(value & 255))
+  }
 }

@@ -152,13 +152,8 @@ extension PlayerBackdrop: ExpressibleByArgument {
     case "black": self = .color(red: 0, green: 0, blue: 0)
     case "white": self = .color(red: 255, green: 255, blue: 255)
     default:
-      let digits = argument.hasPrefix("#") ? argument.dropFirst() : argument[...]
-      guard digits.utf8.count == 6, digits.allSatisfy(\.isHexDigit),
-        let value = UInt32(digits, radix: 16)
-      else { return nil }
-      self = .color(
-        red: UInt8(truncatingIfNeeded: value >> 16), green: UInt8(truncatingIfNeeded: value >> 8),
-        blue: UInt8(truncatingIfNeeded: value))
+      guard let color = RGBA(hexadecimal: argument) else { return nil }
+      self = .color(red: color.red, green: color.green, blue: color.blue)
     }
   }
 

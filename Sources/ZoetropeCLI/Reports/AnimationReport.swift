@@ -119,10 +119,7 @@ extension AnimationReport {
       json.object { json in
         json.field("index", frame.index)
         json.field("start_ms", start)
-        json.object("delay") {
-          $0.field("num", Int(frame.delay.numerator))
-          $0.field("den", Int(frame.delay.denominator))
-        }
+        json.fraction("delay", Int(frame.delay.numerator), Int(frame.delay.denominator))
         json.field("stored_ms", Decimal(frame.delay))
         json.field("shown_ms", shown)
         json.field("rect", [frame.rect.x, frame.rect.y, frame.rect.width, frame.rect.height])
@@ -148,12 +145,7 @@ extension AnimationReport {
   }
 
   private func write(_ pictures: [SampledPicture], to json: inout JSONWriter) {
-    if let rate {
-      json.object("picture_rate") {
-        $0.field("num", rate.numerator)
-        $0.field("den", rate.denominator)
-      }
-    }
+    if let rate { json.fraction("picture_rate", rate.numerator, rate.denominator) }
     json.array("pictures") { json in
       for picture in pictures {
         json.object {

@@ -64,6 +64,13 @@ extension JSONWriter {
   mutating func field(_ key: StaticString, _ value: Decimal) {
     field(key, numberText: value.description)
   }
+
+  mutating func fraction(_ key: StaticString, _ numerator: Int, _ denominator: Int) {
+    object(key) {
+      $0.field("num", numerator)
+      $0.field("den", denominator)
+    }
+  }
 }
 
 extension Sequence<FrameControl> {
