@@ -209,21 +209,20 @@ enum Departure: Hashable {
     case .scaled: "scaled"
     case .lossy(let tolerance): "similar colours (lossy \(tolerance))"
     case .rate(let rate): "\(rate) frames per second"
-    case .frames(1): "1 frame dropped for the site"
-    case .frames(let count): "\(count) frames dropped for the site"
+    case .frames(let count): "\(count.counted("frame")) dropped for the site"
     case .plays(.indefinite): "set to endless plays for the site"
-    case .plays(.finite(let count)): "set to \(count) play\(count == 1 ? "" : "s") for the site"
+    case .plays(.finite(let count)): "set to \(count.counted("play")) for the site"
     case .rounded(let keepsDuration):
       "delays rounded, total duration \(keepsDuration ? "kept to within 5 ms" : "longer")"
     case .dropped(let count, let keepsDuration):
-      "\(count) frame\(count == 1 ? "" : "s") dropped as too short to be shown, "
+      "\(count.counted("frame")) dropped as too short to be shown, "
         + "total duration \(keepsDuration ? "kept to within 5 ms" : "longer")"
     case .staticImage: "static image left out"
     case .metadata: "metadata left out"
     case .colors(let count?): "colours reduced to \(count)"
     case .colors(nil): "colours reduced"
     case .newColors(let count):
-      "colours reduced in \(count) new frame\(count == 1 ? "" : "s") "
+      "colours reduced in \(count.counted("new frame")) "
         + "and where copied frames change nothing"
     case .transparency(_, let isMatte):
       "partly transparent pixels "

@@ -43,7 +43,7 @@ struct ConversionReport {
     let source = input.map { "\($0.name.sanitized): " } ?? ""
     var line = "\(source)\(output.text.sanitized), \(format.rawValue.uppercased()), \(size), "
     line += byteCount.map { Self.sizes(inputByteCount, $0) + ", " } ?? ""
-    line += "\(steps.count) frame\(steps.count == 1 ? "" : "s"): "
+    line += "\(steps.count.counted("frame")): "
     if input != nil { line += "\(copiedCount) copied, " }
     line += "\(count(.encoded)) encoded; "
     line += departures.words(isDamaged: damage.contains { !$0.kind.isTolerated })

@@ -87,10 +87,10 @@ private struct OptimizeReport {
   private var isDamaged: Bool { damage.contains { !$0.kind.isTolerated } }
 
   var text: String {
-    let frames = "\(result.frameCount) frame\(result.frameCount == 1 ? "" : "s")"
-    return "\(input.name.sanitized): \(output.text.sanitized), "
+    "\(input.name.sanitized): \(output.text.sanitized), "
       + "\(format.rawValue.uppercased()), "
-      + "\(ConversionReport.sizes(result.sourceByteCount, result.byteCount)), \(frames); "
+      + "\(ConversionReport.sizes(result.sourceByteCount, result.byteCount)), "
+      + "\(result.frameCount.counted("frame")); "
       + "\(outcome)\n"
   }
 

@@ -309,7 +309,7 @@ struct Extraction {
     let count = state.kept.count + written.count
     return plan.map {
       "\(count + state.repeatCount + state.skippedCount) of \($0.outputs.count) frames"
-    } ?? "\(count) frame\(count == 1 ? "" : "s")"
+    } ?? count.counted("frame")
   }
 
   /// Writes the list of the frames' files and durations, if the request asks for one.

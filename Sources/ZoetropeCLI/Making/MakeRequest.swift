@@ -137,8 +137,7 @@ struct MakeRequest: Hashable {
         in: try FrameFiles.contents(of: path, name: name), name: name)
       guard delays.count == count else {
         throw .usage(
-          "\(name) lists \(delays.count) delay\(delays.count == 1 ? "" : "s") for "
-            + "\(count) frame\(count == 1 ? "" : "s")")
+          "\(name) lists \(delays.count.counted("delay")) for \(count.counted("frame"))")
       }
       return delays
     case .shared(let duration)?:

@@ -294,7 +294,7 @@ extension AnimationReport {
   private var headline: String {
     let count = image.frames.count
     let name = image.format.rawValue.uppercased()
-    var text = "\(name), \(image.canvasSize), \(count) frame\(count == 1 ? "" : "s")"
+    var text = "\(name), \(image.canvasSize), \(count.counted("frame"))"
     if count > 1 {
       switch image.playCount {
       case .indefinite: text += ", plays forever"

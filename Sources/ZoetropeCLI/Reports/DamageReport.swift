@@ -62,8 +62,7 @@ struct DamageReport {
   /// and the number of the others.
   var text: String {
     let verdict = damage.isEmpty ? "ok" : hasLosses ? "damaged" : "ok, with deviations"
-    let frames = "\(frameCount) frame\(frameCount == 1 ? "" : "s")"
-    var text = "\(input.name.sanitized): \(verdict), \(frames)\n"
+    var text = "\(input.name.sanitized): \(verdict), \(frameCount.counted("frame"))\n"
     let counts = damage.reduce(into: [Remark: Int]()) { $0[Remark($1), default: 0] += 1 }
     var told: Set<Remark> = []
     for item in damage where told.insert(Remark(item)).inserted {

@@ -91,10 +91,9 @@ extension ExplanationReport {
   /// Returns a table of the programs, or a line that says that there is no prediction. If `showsRules`, the rules that
   /// had an effect follow the table.
   func text(showsRules: Bool) -> String {
-    let count = image.frames.count
     var text =
       "\(input.name.sanitized): \(image.format.rawValue.uppercased()), \(image.canvasSize), "
-      + "\(count) frame\(count == 1 ? "" : "s")\n"
+      + "\(image.frames.count.counted("frame"))\n"
     guard !explanation.predictions.isEmpty else { return text + "  no prediction\n" }
     let titles = ["program", "plays", "one play", "delays changed", "first frame that differs"]
     let rows = [titles] + explanation.predictions.map(\.cells)
@@ -152,7 +151,7 @@ extension Explanation.Prediction {
       if ways.count > 2 { break }
     }
     let more = ways.count > 2 ? ", …" : ""
-    return "\(changes.count) delay\(changes.count == 1 ? "" : "s"): "
+    return "\(changes.count.counted("delay")): "
       + ways.prefix(2).joined(separator: ", ") + more
   }
 

@@ -65,7 +65,7 @@ struct ProgressBar: Hashable {
     var text = " \(done)/\(total) frames"
     if width >= 40, let attempt { text += " of attempt \(attempt)" }
     if width >= 60, isSample { text += " (a sample)" }
-    if width >= 50, let bytes { text += "  \(Self.size(bytes))" }
+    if width >= 50, let bytes { text += "  \(bytes.byteSize)" }
     if width >= 60, let left = secondsLeft { text += "  \(BatchLine.time(left)) left" }
     // The last column stays empty, because some terminals wrap when it is filled.
     let room = min(40, width - 1 - text.count)
@@ -89,9 +89,6 @@ struct ProgressBar: Hashable {
     let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
     return Int((seconds / Double(done) * Double(total - done)).rounded(.up))
   }
-
-  /// Returns a byte count for people, such as `412 B`, `96 kB` or `1.2 MB`.
-  static func size(_ bytes: Int) -> String { bytes.byteSize }
 }
 
 /// The progress line of an input whose bytes are still arriving.
@@ -111,7 +108,7 @@ struct StreamLine: Hashable {
     let total = progress.total
     if let total, total > known { text += " of \(total)" }
     text += " frame\(known == 1 && total ?? 1 == 1 ? "" : "s")"
-    if width >= 50 { text += "  \(ProgressBar.size(progress.byteCount)) received" }
+    if width >= 50 { text += "  \(progress.byteCount.byteSize) received" }
     // The last column stays empty, because some terminals wrap when it is filled.
     let room = min(40, width - 1 - text.count)
     guard room >= 0 else { return nil }

@@ -43,20 +43,21 @@ struct StoreReport {
 
   /// The report as text: a line for the whole store, then a line for each table.
   var text: String {
-    let size = ProgressBar.size
     var text = ""
-    if let removed { text += "removed \(Self.frames(removed.frames)), \(size(removed.bytes))\n" }
+    if let removed {
+      text += "removed \(removed.frames.counted("frame")), \(removed.bytes.byteSize)\n"
+    }
     if let intactCount {
-      text += "\(Self.frames(intactCount)) intact, \(droppedCount ?? 0) dropped\n"
+      text += "\(intactCount.counted("frame")) intact, \(droppedCount ?? 0) dropped\n"
     }
     text +=
-      "\(FileName(directory).text.sanitized): \(Self.frames(frameCount)), "
-      + "\(size(byteCount)) of \(size(byteLimit)); "
-      + "\(records.count) record\(records.count == 1 ? "" : "s"), \(size(records.byteCount))\n"
+      "\(FileName(directory).text.sanitized): \(frameCount.counted("frame")), "
+      + "\(byteCount.byteSize) of \(byteLimit.byteSize); "
+      + "\(records.count.counted("record")), \(records.byteCount.byteSize)\n"
     let rows = tables.map { table in
       [
         "\(table.size)", "\(table.format)", "\(table.frameCount)",
-        "of \(Self.frames(table.capacity))", size(table.byteCount), table.name ?? "",
+        "of \(table.capacity.counted("frame"))", table.byteCount.byteSize, table.name ?? "",
       ]
     }
     let widths = (0..<6).map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -70,8 +71,6 @@ struct StoreReport {
     }
     return text
   }
-
-  private static func frames(_ count: Int) -> String { "\(count) frame\(count == 1 ? "" : "s")" }
 
   /// Writes the report as one JSON object of ``schema``.
   func write(to json: inout JSONWriter) {

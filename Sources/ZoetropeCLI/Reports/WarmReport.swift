@@ -38,7 +38,7 @@ struct WarmReport {
   /// The report as one line of text.
   var text: String {
     let name = input.name.sanitized
-    let frames = "\(frameCount) frame\(frameCount == 1 ? "" : "s")"
+    let frames = frameCount.counted("frame")
     let damaged = isDamaged ? ", \(damagedCount) damaged" : ""
     let cached = "in the cache at \(rendition.size), \(stored) of them new\(damaged)"
     if kept == frameCount { return "\(name): \(frames) \(cached)\n" }

@@ -59,17 +59,14 @@ final class FrameExport: Sendable {
         _ = try Self.save(frame.bitmap, index: index, of: image.frames.count, stem: stem)
         count += 1
       }
-      return "saved \(Self.frames(count))"
+      return "saved \(count.counted("frame"))"
     } catch {
       // Only the detail of an error is shown, because an error counts frames from 0, whereas the screen counts them
       // from 1.
       let reason = (error as? AnimatedImageError)?.detail ?? "\(error)"
-      return "stopped after saving \(Self.frames(count)): \(reason)"
+      return "stopped after saving \(count.counted("frame")): \(reason)"
     }
   }
-
-  /// Returns the number of frames in words.
-  static func frames(_ count: Int) -> String { "\(count) frame\(count == 1 ? "" : "s")" }
 
   /// Writes one of `count` frames to the working directory, and returns the name of the file.
   ///

@@ -264,8 +264,8 @@ final class Player {
     case .saveAll(let range):
       guard let image = transport.source.image else { return }
       let isStarted = export.start(image, range: range, stem: stem)
-      let frames = FrameExport.frames(range.count)
-      handle(.message(isStarted ? "saving \(frames)" : "still saving", for: nil))
+      let text = isStarted ? "saving \(range.count.counted("frame"))" : "still saving"
+      handle(.message(text, for: nil))
     }
   }
 
