@@ -60,9 +60,8 @@ struct CacheStoreArguments: ParsableArguments {
   }
 
   private func failure(_ error: AnimatedImageError) -> CommandFailure {
-    var failure = CommandFailure(.cannotWrite, code: error.code.name, error.detail)
-    failure.file = FileName(directory).text
-    return failure
+    CommandFailure(
+      .cannotWrite, code: error.code.name, error.detail, file: FileName(directory).text)
   }
 
   /// Runs `body` with the store, and prints the report that `body` returns. If there is no store in the user's cache

@@ -105,7 +105,9 @@ struct AnimationDestination: Hashable {
         }
       }
     } else {
-      let choice = try Self.format(of: template, format)
+      var name: [UInt8] = []
+      if case .text(let text)? = template.tokens.last { name = text }
+      let choice = try Self.format(ofName: name, format, "the output")
       choices = choices.map { _ in choice }
       ending = choice.fileExtension
       // A stem can have an extension, too: that of `a.gif.png` is `a.gif`.
@@ -168,17 +170,6 @@ struct AnimationDestination: Hashable {
     return OutputStream.isNeeded(for: path) ? .stream(path) : nil
   }
 
-  /// Returns the format of the files that `template` names. That is `choice`, which the extension must not contradict,
-  /// or else the format that the extension implies.
-  private static func format(
-    of template: OutputTemplate, _ choice: AnimationFormat?
-  ) throws(CommandFailure) -> AnimationFormat {
-    if case .text(let text)? = template.tokens.last {
-      return try format(ofName: text, choice, "the output")
-    }
-    return try format(ofName: [], choice, "the output")
-  }
-
   /// Returns `choice`, or else the format that the extension of the name `bytes` implies. Error messages call the file
   /// `file`, and give `advice` if the extension contradicts `choice`.
   private static func format(
@@ -233,8 +224,7 @@ struct AnimationDestination: Hashable {
     let known = AnimationFormat(fileExtension: ending.lowercased())
     guard known.map({ $0 != written }) ?? FileEnding.isForeign(ending) else { return }
     var failure = CommandFailure.usage(
-      "the output is \(written.displayName), but its name ends in .\(ending)")
-    failure.file = file
+      "the output is \(written.displayName), but its name ends in .\(ending)", file: file)
     // The input may have the same wrong name, which a directory or `{name}` would keep.
     failure.advice = "choose an output name that ends in .\(written.fileExtension)"
     throw failure
@@ -274,10 +264,7 @@ struct AnimationDestination: Hashable {
         }
         try identities.check(path, unless: isInPlace ? inputs[number] : nil)
         guard !isForced, OutputFile.isTaken(path) else { continue }
-        guard isResuming else {
-          throw CommandFailure(
-            .cannotWrite, code: "exists", "\(path) exists; --force replaces it")
-        }
+        guard isResuming else { throw WriteFailure.exists("\(path)").commandFailure }
         try inputs[number].checkKept(path)
         kept.insert(number)
       }

@@ -55,9 +55,7 @@ struct ExtractionPlan {
       indices.insert(nil, at: 0)
     }
     guard !indices.isEmpty else {
-      var failure = CommandFailure.usage("the file has no static image that is not a frame")
-      failure.file = input.name
-      throw failure
+      throw .usage("the file has no static image that is not a frame", file: input.name)
     }
     outputs = indices.map { Output(index: $0, path: nil) }
     if request.rate != nil { for number in indices.indices { outputs[number].picture = number } }
@@ -143,7 +141,7 @@ struct ExtractionPlan {
       return try checkVideo(of: input, request)
     }
     let delays = outputs.compactMap { $0.index.map { image.frames[$0].delay } }
-    var failure = CommandFailure.usage("")
+    let reason: String
     if let (rate, counts) = PictureRate.common(of: delays, policy: request.policy) {
       var total = 0
       for count in counts {
@@ -156,17 +154,15 @@ struct ExtractionPlan {
         }
         return try checkVideo(of: input, request)
       }
-      failure = .usage(
+      reason =
         "exact delays need \(total) pictures, but the limit is \(PictureRate.mostPictures); choose another "
-          + "rate with --fps")
+        + "rate with --fps"
     } else if delays.allSatisfy({ request.policy.shownDuration(of: $0) == .zero }) {
-      failure = .usage("every frame is shown for 0 ms with \(request.policy) timing")
+      reason = "every frame is shown for 0 ms with \(request.policy) timing"
     } else {
-      failure = .usage(
-        "no constant frame rate up to 1000 fits the delays exactly; choose one with --fps")
+      reason = "no constant frame rate up to 1000 fits the delays exactly; choose one with --fps"
     }
-    failure.file = input.name
-    throw failure
+    throw .usage(reason, file: input.name)
   }
 
   /// The maximum number of bytes in the planes of a video. `--limits none` removes this limit.
@@ -181,12 +177,11 @@ struct ExtractionPlan {
     let count = outputs.reduce(0) { $0 + $1.repeats }
     let bytes = pictureSize.area.multipliedReportingOverflow(by: 3 * count)
     guard bytes.overflow || bytes.partialValue > Self.mostVideoBytes else { return }
-    var failure = CommandFailure(
+    throw CommandFailure(
       .limit, code: "limitExceeded",
       "the video would have \(count) pictures of \(pictureSize), but the limit is "
-        + "\(Self.mostVideoBytes) bytes; lower --fps, or pass --size, --max or --limits none")
-    failure.file = input.name
-    throw failure
+        + "\(Self.mostVideoBytes) bytes; lower --fps, or pass --size, --max or --limits none",
+      file: input.name)
   }
 
   /// The directories that contain the outputs.
@@ -200,23 +195,21 @@ extension CommandFailure {
   static func missing(
     _ frame: FrameSelector.MissingFrame, of input: InputFile
   ) -> CommandFailure {
-    var failure = CommandFailure.usage(
+    .usage(
       "frame \(frame.number) does not exist; "
-        + (frame.count == 1 ? "there is 1 frame" : "there are \(frame.count) frames"))
-    failure.file = input.name
-    return failure
+        + (frame.count == 1 ? "there is 1 frame" : "there are \(frame.count) frames"),
+      file: input.name)
   }
 
   /// Returns the failure for a selection that matches no frame of `image`.
   static func emptySelection(
     of image: AnimatedImage, input: InputFile, policy: DelayPolicy
   ) -> CommandFailure {
-    var failure = CommandFailure.usage(
+    .usage(
       (image.frames.count == 1
         ? "the selection does not match the only frame"
         : "the selection matches none of the \(image.frames.count) frames")
-        + "; a play takes \(Decimal(image.duration(policy: policy))) ms with \(policy) timing")
-    failure.file = input.name
-    return failure
+        + "; a play takes \(Decimal(image.duration(policy: policy))) ms with \(policy) timing",
+      file: input.name)
   }
 }

@@ -72,8 +72,7 @@ struct SheetRequest: Hashable {
         throw .usage("the sheet and the atlas are the same file")
       }
       guard isForced || !OutputFile.isTaken(path) else {
-        throw CommandFailure(
-          .cannotWrite, code: "exists", "\(path) exists; --force replaces it")
+        throw WriteFailure.exists("\(path)").commandFailure
       }
     }
   }

@@ -48,8 +48,8 @@ package struct CommandFailure: Error, Hashable {
     frame = error.frameIndex
   }
 
-  package static func usage(_ message: String) -> CommandFailure {
-    CommandFailure(.usage, code: "usage", message)
+  package static func usage(_ message: String, file: String? = nil) -> CommandFailure {
+    CommandFailure(.usage, code: "usage", message, file: file)
   }
 
   /// The message and the suggestion, if there is one.
