@@ -42,11 +42,8 @@ struct PlayReport {
   /// Writes the trace to the file `name`, even after a signal. The name `-` means standard output.
   mutating func write(trace: String, to name: String?, isReplacing: Bool) {
     guard let name else { return }
-    let json = Array((trace + "\n").utf8)
     do throws(CommandFailure) {
-      _ = try Delivery.of { () throws(WriteFailure) in
-        try OutputFile.write(report: json, to: name, isReplacing: isReplacing)
-      }
+      try OutputFile.write(report: trace + "\n", to: name, isReplacing: isReplacing)
     } catch {
       add(error, of: nil)
     }

@@ -61,10 +61,8 @@ package struct UndrawnPlay {
   ) throws(CommandFailure) -> ExitStatus {
     // A signal ends the command, so no other file follows.
     if let trace = settings.trace, settings.writesTrace || Signals.ending != nil {
-      let json = Array((scheduler.trace.json + "\n").utf8)
-      _ = try Delivery.of { () throws(WriteFailure) in
-        try OutputFile.write(report: json, to: trace, isReplacing: settings.isForced)
-      }
+      try OutputFile.write(
+        report: scheduler.trace.json + "\n", to: trace, isReplacing: settings.isForced)
     }
     if settings.trace != "-" {
       let statistics = scheduler.statistics

@@ -56,12 +56,7 @@ private final class OwnedFile: Sendable {
       (descriptor, isBorrowed) = (.standardInput, true)
       return
     }
-    do {
-      // The file is opened without waiting for a writer. `poll` waits instead, because a signal can interrupt it.
-      descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
-    } catch {
-      throw AnimatedImageError(.io, "\(error)", systemError: error as? Errno)
-    }
+    descriptor = try FileDescriptor.opened(withoutWaiting: path)
     isBorrowed = false
   }
 

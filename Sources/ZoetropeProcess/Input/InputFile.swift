@@ -129,15 +129,21 @@ package struct InputFile: Hashable {
   private static func readPipe(
     _ path: FilePath, _ options: DecodingOptions, isAbandoned: () -> Bool
   ) throws(AnimatedImageError) -> [UInt8] {
-    let descriptor: FileDescriptor
+    let descriptor = try FileDescriptor.opened(withoutWaiting: path)
+    defer { try? descriptor.close() }
+    return try readAll(options, from: descriptor, isAbandoned: isAbandoned)
+  }
+}
+
+extension FileDescriptor {
+  /// Opens the file, pipe or device at `path` without waiting for a writer. `poll` waits instead, because a signal can
+  /// interrupt it.
+  static func opened(withoutWaiting path: FilePath) throws(AnimatedImageError) -> FileDescriptor {
     do {
-      // The pipe is opened without waiting for a writer. `poll` waits instead, because a signal can interrupt it.
-      descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+      return try open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     } catch {
       throw AnimatedImageError(.io, "\(error)", systemError: error as? Errno)
     }
-    defer { try? descriptor.close() }
-    return try readAll(options, from: descriptor, isAbandoned: isAbandoned)
   }
 }
 

@@ -35,16 +35,20 @@ package enum OutputFile {
     try publish(file, isReplacing: isReplacing)
   }
 
-  /// Writes a report to `argument`, a name that the user gave, even after a signal. `-` is standard output.
+  /// Writes `report` to `argument`, a name that the user gave, even after a signal. `-` is standard output.
   package static func write(
-    report bytes: [UInt8], to argument: String, isReplacing: Bool
-  ) throws(WriteFailure) {
+    report: String, to argument: String, isReplacing: Bool
+  ) throws(CommandFailure) {
+    let bytes = Array(report.utf8)
     if argument == "-" {
-      return try OutputStream.standardOutput.write(bytes, stopsOnSignal: false)
+      try OutputStream.print(bytes, stopsOnSignal: false)
+      return
     }
-    try write(
-      bytes, to: FilePath(bytes: RawArguments.bytes(of: argument)), isReplacing: isReplacing,
-      followsLinks: true, stopsOnSignal: false)
+    _ = try Delivery.of { () throws(WriteFailure) in
+      try write(
+        bytes, to: FilePath(bytes: RawArguments.bytes(of: argument)), isReplacing: isReplacing,
+        followsLinks: true, stopsOnSignal: false)
+    }
   }
 
   /// Creates a temporary file that is to be renamed to `target`.
