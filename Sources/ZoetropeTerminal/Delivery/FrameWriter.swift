@@ -59,21 +59,18 @@ public struct FrameWriter: Sendable {
     frame(try bitmap.converted(to: .rgba8), changed: changed, into: &output)
   }
 
-  /// Replaces the contents of `output` like ``draw(_:changed:into:)``, but can append more bytes to the same write, and
-  /// can be interrupted.
+  /// Replaces the contents of `output` like ``draw(_:changed:into:)``, but can be interrupted.
   ///
   /// - Parameters:
   ///   - bitmap: The picture, in `PixelFormat.rgba8`.
   ///   - changed: The rectangle in which the picture may differ from the previous one, or nil if unknown.
   ///   - output: The array that receives the bytes. Its capacity is reused.
-  ///   - status: A closure that appends more bytes to the same write, such as a status line.
   ///   - isWanted: A closure that is called repeatedly while a large picture is encoded, and returns false to interrupt
   ///     the encoding. Default: a closure that returns true.
   /// - Returns: False if `isWanted` returned false. In this case, `output` is empty, and the next frame is sent whole.
   @discardableResult
   package mutating func frame(
     _ bitmap: Bitmap, changed: PixelRect? = nil, into output: inout [UInt8],
-    status: (inout PenState, inout [UInt8]) -> Void = { _, _ in },
     while isWanted: () -> Bool = { true }
   ) -> Bool {
     output.removeAll(keepingCapacity: true)
@@ -83,7 +80,6 @@ public struct FrameWriter: Sendable {
       output.removeAll(keepingCapacity: true)
       return false
     }
-    status(&pen, &output)
     if output.count == start {
       output.removeAll(keepingCapacity: true)
     } else if isSynchronized {

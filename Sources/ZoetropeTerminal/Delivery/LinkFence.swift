@@ -15,11 +15,11 @@ public struct LinkFence: Sendable {
   /// The time that an answer takes on an idle link.
   package let latency: Duration
   /// The maximum number of unanswered frames.
-  package let limit: Int
+  private static let limit = 2
   /// The maximum time that a frame may wait for the bytes written before it.
-  package let delayLimit: Duration
+  private static let delayLimit = Duration.milliseconds(100)
   /// The time after which a missing answer counts as lost.
-  package let patience: Duration
+  private static let patience = Duration.seconds(3)
   /// The measured throughput of the link, or nil before the first measurement.
   package private(set) var bytesPerSecond: Double?
   private var pending: [(sent: Duration, byteCount: Int)] = []
@@ -35,18 +35,9 @@ public struct LinkFence: Sendable {
   /// - Parameters:
   ///   - isEnabled: Whether the fence is used. If false, it is always open.
   ///   - latency: The time that an answer takes on an idle link. Default: zero.
-  ///   - limit: The maximum number of unanswered frames. Default: 2.
-  ///   - delayLimit: The maximum time that a frame may wait for the bytes written before it. Default: 100 ms.
-  ///   - patience: The time after which a missing answer counts as lost. Default: 3 s.
-  package init(
-    isEnabled: Bool, latency: Duration = .zero, limit: Int = 2,
-    delayLimit: Duration = .milliseconds(100), patience: Duration = .seconds(3)
-  ) {
+  package init(isEnabled: Bool, latency: Duration = .zero) {
     self.isEnabled = isEnabled
     self.latency = latency
-    self.limit = max(limit, 1)
-    self.delayLimit = delayLimit
-    self.patience = patience
   }
 
   /// The number of frames that were written but not yet answered.
@@ -60,15 +51,17 @@ public struct LinkFence: Sendable {
   /// The time after which the fence is open even if no further answer arrives; nil if the frames in flight do not close
   /// the fence.
   package var opening: Duration? {
-    guard isEnabled, let first = pending.first, pending.count >= limit || isSlow else { return nil }
-    return max(first.sent, lastAnswer ?? .zero) + patience
+    guard isEnabled, let first = pending.first, pending.count >= Self.limit || isSlow else {
+      return nil
+    }
+    return max(first.sent, lastAnswer ?? .zero) + Self.patience
   }
 
-  /// Whether the bytes in flight will probably take longer than ``delayLimit``.
+  /// Whether the bytes in flight will probably take longer than a frame may wait for them.
   private var isSlow: Bool {
     guard let bytesPerSecond else { return false }
     let byteCount = pending.reduce(0) { $0 + $1.byteCount }
-    return Double(byteCount) / bytesPerSecond > delayLimit / .seconds(1)
+    return Double(byteCount) / bytesPerSecond > Self.delayLimit / .seconds(1)
   }
 
   /// Records that a frame of `byteCount` bytes and the query after it were written at `now`.

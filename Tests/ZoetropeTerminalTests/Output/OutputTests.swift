@@ -21,8 +21,6 @@ struct OutputTests {
     #expect(text.hasPrefix("\u{1B}[?2026h\u{1B}[1H") && text.hasSuffix("\u{1B}[?2026l"))
     writer.frame(bitmap, into: &output)
     #expect(output.isEmpty)
-    writer.frame(bitmap, into: &output) { _, bytes in bytes.append(33) }
-    #expect(String(decoding: output, as: UTF8.self) == "\u{1B}[?2026h!\u{1B}[?2026l")
     writer.invalidate()
     writer.frame(bitmap, into: &output)
     #expect(String(decoding: output, as: UTF8.self) == text)
