@@ -209,9 +209,14 @@ struct CellSampler: Sendable {
         add(weight: weight, from: left, through: right)
       }
       if hasColumns { for x in left...right { columnSum[x] += sum[x] } }
-      reduceBand(band, range)
+      Self.reduce(
+        sum, parts, at: range.lowerBound * halves..<range.upperBound * halves, into: &bands,
+        from: band * cells.width * halves)
     }
-    if hasColumns { reduceColumns(range) }
+    if hasColumns {
+      let indices = range.lowerBound * 8..<range.upperBound * 8
+      Self.reduce(columnSum, columnParts, at: indices, into: &columns)
+    }
   }
 
   private mutating func add(weight: Float, from left: Int, through right: Int) {
@@ -221,26 +226,15 @@ struct CellSampler: Sendable {
     for x in left...right { sum[x] += light[x] * weight }
   }
 
-  private mutating func reduceBand(_ band: Int, _ range: Range<Int>) {
-    let base = band * cells.width * halves
-    let indices = range.lowerBound * halves..<range.upperBound * halves
-    let (sumValues, partValues) = (sum, parts)
-    let sum = sumValues.span
-    let parts = partValues.span
-    var bands = self.bands.mutableSpan
-    for index in indices {
-      bands[base + index] = Self.total(sum, parts[index])
-    }
-  }
-
-  private mutating func reduceColumns(_ range: Range<Int>) {
-    let (sumValues, partValues) = (columnSum, columnParts)
-    let sum = sumValues.span
-    let parts = partValues.span
-    var columns = self.columns.mutableSpan
-    for index in range.lowerBound * 8..<range.upperBound * 8 {
-      columns[index] = Self.total(sum, parts[index])
-    }
+  /// Adds up the light in the parts at `indices`, and stores each sum in `target`, `base` elements further on.
+  private static func reduce(
+    _ light: [SIMD4<Float>], _ parts: [Span1D], at indices: Range<Int>,
+    into target: inout [SIMD4<Float>], from base: Int = 0
+  ) {
+    let light = light.span
+    let parts = parts.span
+    var sums = target.mutableSpan
+    for index in indices { sums[base + index] = total(light, parts[index]) }
   }
 
   @inline(__always)
