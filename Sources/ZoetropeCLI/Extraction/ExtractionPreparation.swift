@@ -121,10 +121,9 @@ extension ExtractRequest {
       let byteCount = FileStatus(at: path)?.byteCount ?? 0
       let expected = options.canvasFormat.bytesPerPixel * size.area
       guard byteCount == expected else {
-        throw CommandFailure(
-          .cannotWrite, code: "stale",
+        throw .stale(
           "\(path) has \(byteCount.grouped) bytes, but the frames would now have "
-            + "\(expected.grouped); --force replaces all files", file: input.name)
+            + "\(expected.grouped)", input)
       }
     case .rgba, .video: break
     }
@@ -148,15 +147,11 @@ extension ExtractRequest {
     guard let image, image.format == .png,
       image.damage.allSatisfy({ $0.kind == .trailingData })
     else {
-      throw CommandFailure(
-        .cannotWrite, code: "stale",
-        "\(path) is not a complete PNG file; --force replaces all files", file: input.name)
+      throw .stale("\(path) is not a complete PNG file", input)
     }
     guard isRaw || image.canvasSize == size else {
-      throw CommandFailure(
-        .cannotWrite, code: "stale",
-        "\(path) has \(image.canvasSize) pixels, but the frames would now have \(size); "
-          + "--force replaces all files", file: input.name)
+      throw .stale(
+        "\(path) has \(image.canvasSize) pixels, but the frames would now have \(size)", input)
     }
   }
 }
@@ -171,15 +166,18 @@ extension InputFile {
         .cannotWrite, code: "exists", "\(path) exists and is not a file", file: name)
     }
     // An output is never empty. Either another program has just created this file, or the disk was full.
-    if status.byteCount == 0 {
-      throw CommandFailure(
-        .cannotWrite, code: "stale", "\(path) is empty; --force replaces all files", file: name)
-    }
+    if status.byteCount == 0 { throw .stale("\(path) is empty", self) }
     // A file that is older than the input cannot come from it, unless the input is still growing.
     if !isGrowing, let source = self.path, OutputFile.isOlder(path, than: source) {
-      throw CommandFailure(
-        .cannotWrite, code: "stale",
-        "\(path) is older than \(name); --force replaces all files", file: name)
+      throw .stale("\(path) is older than \(name)", self)
     }
+  }
+}
+
+extension CommandFailure {
+  /// Returns the failure for an existing file that an earlier run cannot have written from `input` with these options.
+  fileprivate static func stale(_ reason: String, _ input: InputFile) -> CommandFailure {
+    CommandFailure(
+      .cannotWrite, code: "stale", "\(reason); --force replaces all files", file: input.name)
   }
 }
