@@ -6,75 +6,57 @@ extension OutputSchema {
   static let atlas = OutputSchema(
     name: "atlas", summary: "What sheet --atlas writes, in TexturePacker's format.",
     root: .object([
-      SchemaField(
-        "frames",
-        .either([
-          .map(.object(sprite)), .array(of: .object([SchemaField("filename", .string)] + sprite)),
-        ])),
-      SchemaField(
-        "meta",
-        .object([
-          SchemaField("app", .string), SchemaField("version", .string),
-          SchemaField("image", .string), SchemaField("format", .string),
-          SchemaField("size", size), SchemaField("scale", .string),
-          SchemaField(
-            "frameTags",
-            .array(
-              of: .object([
-                SchemaField("name", .string), SchemaField("from", .integer),
-                SchemaField("to", .integer), SchemaField("direction", .string),
-              ]))),
-        ])),
+      "frames": .either([
+        .map(.object(sprite)), .array(of: .fields(["filename": .string], sprite)),
+      ]),
+      "meta": .object([
+        "app": .string, "version": .string, "image": .string, "format": .string, "size": size,
+        "scale": .string,
+        "frameTags": .array(
+          of: .object(["name": .string, "from": .integer, "to": .integer, "direction": .string])),
+      ]),
     ]))
 
-  private static let size = SchemaNode.object([
-    SchemaField("w", .integer), SchemaField("h", .integer),
-  ])
+  private static let size = SchemaNode.object(["w": .integer, "h": .integer])
 
   private static let rect = SchemaNode.object([
-    SchemaField("x", .integer), SchemaField("y", .integer), SchemaField("w", .integer),
-    SchemaField("h", .integer),
+    "x": .integer, "y": .integer, "w": .integer, "h": .integer,
   ])
 
-  private static let sprite: [SchemaField] = [
-    SchemaField("frame", rect), SchemaField("rotated", .boolean),
-    SchemaField("trimmed", .boolean), SchemaField("spriteSourceSize", rect),
-    SchemaField("sourceSize", size), SchemaField("duration", .integer, "milliseconds"),
+  private static let sprite: SchemaFields = [
+    "frame": rect, "rotated": .boolean, "trimmed": .boolean, "spriteSourceSize": rect,
+    "sourceSize": size, "duration": .integer.about("milliseconds"),
   ]
 
   static let conversion = OutputSchema(
     name: "conversion", summary: "What convert and make print with --json.",
     root: report(
       ConversionReport.schema,
-      naming: [.optional("file", .string), .optional("file_base64", .string)],
+      naming: ["file": .optional(.string), "file_base64": .optional(.string)],
       [
-        SchemaField("output", .string.orNull), .optional("output_base64", .string),
-        SchemaField("written", .boolean), SchemaField("format", .string),
-        SchemaField("bytes_before", .integer, "the size of the input, or of all inputs together"),
-        SchemaField("byte_count", .integer.orNull), SchemaField("width", .integer),
-        SchemaField("height", .integer),
-        SchemaField(
-          "loop",
-          .object([SchemaField("plays", .integer.orNull), SchemaField("forever", .boolean)])),
-        SchemaField("frame_count", .integer), SchemaField("copied", .integer),
-        SchemaField("patched", .integer), SchemaField("encoded", .integer),
-        .optional(
-          "reduced", .integer, "the encoded frames with reduced colours, unless not known yet"),
-        SchemaField("exact", .boolean),
-        SchemaField("departures", .array(of: .words(Departure.Code.allCases.map(\.rawValue)))),
-        .optional("lossy", .integer, "how far colours may differ, from 1 to 200"),
-        .optional("colors", .integer, "the maximum number of colours in a palette"),
-        SchemaField("damage", .array(of: .reference("damage"))),
-        .optional(
-          "frames",
+        "output": .string.orNull, "output_base64": .optional(.string), "written": .boolean,
+        "format": .string,
+        "bytes_before": .integer.about("the size of the input, or of all inputs together"),
+        "byte_count": .integer.orNull, "width": .integer, "height": .integer,
+        "loop": .object(["plays": .integer.orNull, "forever": .boolean]), "frame_count": .integer,
+        "copied": .integer, "patched": .integer, "encoded": .integer,
+        "reduced": .optional(
+          .integer.about("the encoded frames with reduced colours, unless not known yet")),
+        "exact": .boolean,
+        "departures": .array(of: .words(Departure.Code.allCases.map(\.rawValue))),
+        "lossy": .optional(.integer.about("how far colours may differ, from 1 to 200")),
+        "colors": .optional(.integer.about("the maximum number of colours in a palette")),
+        "damage": .array(of: .reference("damage")),
+        "frames": .optional(
           .array(
             of: .object([
-              SchemaField("index", .integer, "counted from 0"),
-              SchemaField("source", .integer.orNull),
-              SchemaField("delay", fraction), SchemaField("action", .string),
-              .optional("rect", .array(of: .integer, count: 4)), .optional("reason", .string),
-              .optional("reduced", .boolean, "whether the colours of a new frame are reduced"),
-            ])), "with --plan"),
+              "index": .integer.about("counted from 0"), "source": .integer.orNull,
+              "delay": fraction, "action": .string, "rect": .optional(.integers(4)),
+              "reason": .optional(.string),
+              "reduced": .optional(
+                .boolean.about("whether the colours of a new frame are reduced")),
+            ])
+          ).about("with --plan")),
       ]))
 
   static let optimization = OutputSchema(
@@ -82,70 +64,56 @@ extension OutputSchema {
     root: report(
       OptimizeRequest.schema,
       [
-        SchemaField("output", .string), .optional("output_base64", .string),
-        SchemaField("format", .string), SchemaField("bytes_before", .integer),
-        SchemaField("byte_count", .integer), SchemaField("frame_count", .integer),
-        SchemaField("copy", .boolean, "whether the output is the input, byte for byte"),
-        SchemaField("exact", .boolean, "whether every picture is the same as in the input"),
-        SchemaField("departures", .array(of: .words(Departure.Code.allCases.map(\.rawValue)))),
-        .optional("lossy", .integer, "how far colours may differ, from 1 to 200"),
-        .optional("colors", .integer, "the maximum number of colours in a palette"),
-        SchemaField("damage", .array(of: .reference("damage"))),
+        "output": .string, "output_base64": .optional(.string), "format": .string,
+        "bytes_before": .integer, "byte_count": .integer, "frame_count": .integer,
+        "copy": .boolean.about("whether the output is the input, byte for byte"),
+        "exact": .boolean.about("whether every picture is the same as in the input"),
+        "departures": .array(of: .words(Departure.Code.allCases.map(\.rawValue))),
+        "lossy": .optional(.integer.about("how far colours may differ, from 1 to 200")),
+        "colors": .optional(.integer.about("the maximum number of colours in a palette")),
+        "damage": .array(of: .reference("damage")),
       ]))
 
   static let probe = OutputSchema(
     name: "probe", summary: "What probe --json prints.",
     root: .object([
-      schema("zoetrope.terminal/1"), SchemaField("name", .string),
-      SchemaField("protocol", .string), SchemaField("glyphs", .string),
-      SchemaField("utf8", .boolean), SchemaField("colors", .string),
-      SchemaField("kitty_graphics", .boolean), SchemaField("kitty_edits", .boolean),
-      SchemaField("iterm2_images", .boolean), SchemaField("sixel", .boolean),
-      SchemaField("sixel_registers", .integer), SchemaField("sixel_registers_kept", .boolean),
-      SchemaField("synchronized_output", .boolean), SchemaField("in_band_resize", .boolean),
-      SchemaField("kitty_keyboard", .boolean), SchemaField("status_reports", .boolean),
-      SchemaField("sextants", .boolean), SchemaField("octants", .boolean),
-      SchemaField("cell", .array(of: .integer, count: 2).orNull),
-      SchemaField("background", .string.orNull), SchemaField("multiplexer", .string),
-      SchemaField("remote", .boolean), SchemaField("dumb", .boolean),
-      SchemaField(
-        "answered", .boolean, "false if only the environment was examined"),
+      "schema": .words(["zoetrope.terminal/1"]), "name": .string, "protocol": .string,
+      "glyphs": .string, "utf8": .boolean, "colors": .string, "kitty_graphics": .boolean,
+      "kitty_edits": .boolean, "iterm2_images": .boolean, "sixel": .boolean,
+      "sixel_registers": .integer, "sixel_registers_kept": .boolean,
+      "synchronized_output": .boolean, "in_band_resize": .boolean, "kitty_keyboard": .boolean,
+      "status_reports": .boolean, "sextants": .boolean, "octants": .boolean,
+      "cell": .array(of: .integer, count: 2).orNull, "background": .string.orNull,
+      "multiplexer": .string, "remote": .boolean, "dumb": .boolean,
+      "answered": .boolean.about("false if only the environment was examined"),
     ]))
 
   static let trace = OutputSchema(
     name: "trace", summary: "What play --trace writes. Times are in nanoseconds.",
     root: .object([
-      schema("zoetrope.trace/1"), SchemaField("unit", .words(["ns"])),
-      SchemaField(
-        "frames",
-        .array(
-          of: .object([
-            SchemaField("index", .integer, "counted from 0"),
-            SchemaField("play", .integer, "counted from 0"),
-            SchemaField("deadline", .integer), SchemaField("decoded", .integer),
-            SchemaField("yielded", .integer), SchemaField("lateness", .integer),
-            SchemaField("skipped", .integer),
-          ]))),
+      "schema": .words(["zoetrope.trace/1"]), "unit": .words(["ns"]),
+      "frames": .array(
+        of: .object([
+          "index": .integer.about("counted from 0"), "play": .integer.about("counted from 0"),
+          "deadline": .integer, "decoded": .integer, "yielded": .integer, "lateness": .integer,
+          "skipped": .integer,
+        ])),
     ]))
 
   static let cache = OutputSchema(
     name: "cache", summary: "What cache stat, verify, prune and clear print with --json.",
     root: .object([
-      schema(StoreReport.schema), SchemaField("directory", .string.orNull),
-      .optional("directory_base64", .string), SchemaField("frame_count", .integer),
-      SchemaField("byte_count", .integer), SchemaField("byte_limit", .integer),
-      SchemaField("record_count", .integer), SchemaField("record_bytes", .integer),
-      .optional("removed_frames", .integer.orNull), .optional("removed_bytes", .integer.orNull),
-      .optional("intact", .integer), .optional("dropped", .integer.orNull),
-      SchemaField(
-        "tables",
-        .array(
-          of: .object([
-            .optional("name", .string), SchemaField("width", .integer),
-            SchemaField("height", .integer), SchemaField("pixel_format", .string),
-            SchemaField("frame_count", .integer), SchemaField("capacity", .integer),
-            SchemaField("byte_count", .integer),
-          ]))),
+      "schema": .words([StoreReport.schema]), "directory": .string.orNull,
+      "directory_base64": .optional(.string), "frame_count": .integer, "byte_count": .integer,
+      "byte_limit": .integer, "record_count": .integer, "record_bytes": .integer,
+      "removed_frames": .optional(.integer.orNull), "removed_bytes": .optional(.integer.orNull),
+      "intact": .optional(.integer), "dropped": .optional(.integer.orNull),
+      "tables": .array(
+        of: .object([
+          "name": .optional(.string), "width": .integer, "height": .integer,
+          "pixel_format": .string, "frame_count": .integer, "capacity": .integer,
+          "byte_count": .integer,
+        ])),
     ]))
 
   static let warm = OutputSchema(
@@ -153,11 +121,10 @@ extension OutputSchema {
     root: report(
       WarmReport.schema,
       [
-        SchemaField("width", .integer), SchemaField("height", .integer),
-        SchemaField("pixel_format", .string), SchemaField("frame_count", .integer),
-        SchemaField("stored", .integer, "new frames"),
-        SchemaField("known", .integer, "frames that were already in the cache"),
-        SchemaField("kept", .integer, "frames that are in the cache now"),
-        SchemaField("damaged", .integer, "frames with damaged pixels"),
+        "width": .integer, "height": .integer, "pixel_format": .string, "frame_count": .integer,
+        "stored": .integer.about("new frames"),
+        "known": .integer.about("frames that were already in the cache"),
+        "kept": .integer.about("frames that are in the cache now"),
+        "damaged": .integer.about("frames with damaged pixels"),
       ]))
 }

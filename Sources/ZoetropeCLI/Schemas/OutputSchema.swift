@@ -12,11 +12,11 @@ struct OutputSchema: Sendable {
 
   /// The value of the field "schema" in the JSON, or nil if the JSON does not have that field.
   var identifier: String? {
-    if case .object(let fields) = root, case .words(let words)? = fields.first?.node {
+    if case .object(let fields) = root, case .words(let words)? = fields.list.first?.node {
       return words.first
     }
     if case .either(let nodes) = root, case .object(let fields)? = nodes.first,
-      case .words(let words)? = fields.first?.node, "\(fields[0].name)" == "schema"
+      let (name, node) = fields.list.first, case .words(let words) = node, "\(name)" == "schema"
     {
       return words.first
     }
@@ -52,13 +52,10 @@ struct OutputSchema: Sendable {
 // MARK: - Shared parts
 
 extension OutputSchema {
-  static func schema(_ identifier: String) -> SchemaField {
-    SchemaField("schema", .words([identifier]))
-  }
-
-  static let file: [SchemaField] = [
-    SchemaField("file", .string.orNull, "the name as given; invalid UTF-8 is replaced"),
-    .optional("file_base64", .string, "the bytes of the name in Base64, if it is not valid UTF-8"),
+  static let file: SchemaFields = [
+    "file": .string.orNull.about("the name as given; invalid UTF-8 is replaced"),
+    "file_base64": .optional(
+      .string.about("the bytes of the name in Base64, if it is not valid UTF-8")),
   ]
 
   private static let conditions = SchemaNode.words(InputCondition.allCases.map(\.rawValue))
@@ -66,46 +63,42 @@ extension OutputSchema {
   /// Returns the type of what a command prints for each input: an object with `fields`, or one that says why the input
   /// failed. `names` are the fields that name the files.
   static func report(
-    _ identifier: String, naming names: [SchemaField] = file, _ fields: [SchemaField]
+    _ identifier: String, naming names: SchemaFields = file, _ fields: SchemaFields
   ) -> SchemaNode {
-    let failure = [SchemaField("status", conditions), SchemaField("error", .reference("error"))]
+    let schema: SchemaFields = ["schema": .words([identifier])]
     return .either([
-      .object([schema(identifier)] + names + fields),
-      .object([schema(identifier)] + file + failure),
+      .fields(schema, names, fields),
+      .fields(schema, file, ["status": conditions, "error": .reference("error")]),
     ])
   }
 
   private static let damage = SchemaNode.object(damageFields)
 
-  private static let damageFields: [SchemaField] = [
-    SchemaField("kind", .string, "the name by which the documentation calls this damage"),
-    SchemaField("tolerated", .boolean, "whether nothing is lost"),
-    SchemaField("frame", .integer.orNull, "counted from 0"),
-    SchemaField("byte_offset", .integer), SchemaField("valid_rows", .integer.orNull),
-    SchemaField("reason", .string),
+  private static let damageFields: SchemaFields = [
+    "kind": .string.about("the name by which the documentation calls this damage"),
+    "tolerated": .boolean.about("whether nothing is lost"),
+    "frame": .integer.orNull.about("counted from 0"), "byte_offset": .integer,
+    "valid_rows": .integer.orNull, "reason": .string,
   ]
 
-  private static let errorFields: [SchemaField] = [
-    SchemaField("code", .string), SchemaField("message", .string, "for people; may change"),
-    SchemaField("byte_offset", .integer.orNull),
-    SchemaField("frame", .integer.orNull, "counted from 0"),
+  private static let errorFields: SchemaFields = [
+    "code": .string, "message": .string.about("for people; may change"),
+    "byte_offset": .integer.orNull, "frame": .integer.orNull.about("counted from 0"),
   ]
 
   private static let error = SchemaNode.object(errorFields)
 
-  static let fraction = SchemaNode.object([
-    SchemaField("num", .integer), SchemaField("den", .integer),
-  ])
+  static let fraction = SchemaNode.object(["num": .integer, "den": .integer])
 
   private static let duration = SchemaNode.object([
-    SchemaField("stored", .number, "one play with the stored delays"),
-    SchemaField("shown", .number, "one play under the policy of --timing"),
-    SchemaField("policy", .string), .optional("by_policy", .map(.number)),
+    "stored": .number.about("one play with the stored delays"),
+    "shown": .number.about("one play under the policy of --timing"), "policy": .string,
+    "by_policy": .optional(.map(.number)),
   ])
 
-  private static let output: [SchemaField] = [
-    .optional("output", .string, "the file that was written; - for standard output"),
-    .optional("output_base64", .string), .optional("output_bytes", .integer),
+  private static let output: SchemaFields = [
+    "output": .optional(.string.about("the file that was written; - for standard output")),
+    "output_base64": .optional(.string), "output_bytes": .optional(.integer),
   ]
 }
 
@@ -117,87 +110,66 @@ extension OutputSchema {
     root: report(
       AnimationReport.schema,
       [
-        SchemaField(
-          "status", conditions, "without decoding, only damage to the structure is known"),
-        .optional("error", .reference("error")),
-        SchemaField("format", .string), SchemaField("byte_count", .integer),
-        SchemaField("width", .integer), SchemaField("height", .integer),
-        .optional("raw", .boolean), .optional("output_size", .integers(2)),
-        SchemaField("frame_count", .integer),
-        .optional(
-          "default_image", .object([SchemaField("is_frame_0", .boolean)] + output)),
-        SchemaField(
-          "loop",
-          .object([
-            SchemaField("raw", .integer.orNull), SchemaField("raw_present", .boolean),
-            SchemaField("plays", .integer.orNull, "null when forever"),
-            SchemaField("forever", .boolean),
-          ])),
-        SchemaField("duration_ms", duration), .optional("hash_algorithm", .string),
-        SchemaField(
-          "color",
-          .object([
-            SchemaField("srgb_intent", .integer.orNull), SchemaField("gamma", .number.orNull),
-            .optional("chromaticities", .integers(8)), SchemaField("icc_name", .string.orNull),
-            SchemaField("icc_bytes", .integer), .optional("cicp", .integers(4)),
-          ])),
-        .optional(
-          "density",
-          .object([
-            SchemaField("x", .integer), SchemaField("y", .integer),
-            SchemaField("unit", .words(["metre", "unknown"])),
-          ])),
-        SchemaField(
-          "text",
-          .array(of: .object([SchemaField("key", .string), SchemaField("value", .string)]))),
-        .optional(
-          "application_blocks",
+        "status": conditions.about("without decoding, only damage to the structure is known"),
+        "error": .optional(.reference("error")), "format": .string, "byte_count": .integer,
+        "width": .integer, "height": .integer, "raw": .optional(.boolean),
+        "output_size": .optional(.integers(2)), "frame_count": .integer,
+        "default_image": .optional(.fields(["is_frame_0": .boolean], output)),
+        "loop": .object([
+          "raw": .integer.orNull, "raw_present": .boolean,
+          "plays": .integer.orNull.about("null when forever"), "forever": .boolean,
+        ]),
+        "duration_ms": duration, "hash_algorithm": .optional(.string),
+        "color": .object([
+          "srgb_intent": .integer.orNull, "gamma": .number.orNull,
+          "chromaticities": .optional(.integers(8)), "icc_name": .string.orNull,
+          "icc_bytes": .integer, "cicp": .optional(.integers(4)),
+        ]),
+        "density": .optional(
+          .object(["x": .integer, "y": .integer, "unit": .words(["metre", "unknown"])])),
+        "text": .array(of: .object(["key": .string, "value": .string])),
+        "application_blocks": .optional(
           .array(
-            of: .object([
-              SchemaField("identifier", .string), SchemaField("byte_count", .integer),
-              SchemaField("byte_offset", .integer),
-            ]))),
-        SchemaField("xmp_bytes", .integer), SchemaField("exif_bytes", .integer),
-        SchemaField("damage", .array(of: .reference("damage"))),
-        SchemaField("frames", .array(of: frame)),
-        .optional("picture_rate", fraction, "the rate of --fps, in pictures per second"),
-        .optional("pictures", .array(of: picture), "the pictures that --fps makes"),
+            of: .object(["identifier": .string, "byte_count": .integer, "byte_offset": .integer]))),
+        "xmp_bytes": .integer, "exif_bytes": .integer, "damage": .array(of: .reference("damage")),
+        "frames": .array(of: frame),
+        "picture_rate": .optional(fraction.about("the rate of --fps, in pictures per second")),
+        "pictures": .optional(.array(of: picture).about("the pictures that --fps makes")),
       ]))
 
-  private static let frame = SchemaNode.object(
+  private static let frame = SchemaNode.fields(
     [
-      SchemaField("index", .integer, "counted from 0"), SchemaField("start_ms", .number),
-      SchemaField("delay", fraction, "the stored delay in seconds, as a fraction"),
-      SchemaField("stored_ms", .number, "the stored delay"),
-      SchemaField("shown_ms", .number, "how long the frame is shown under the policy of --timing"),
-      SchemaField("rect", .integers(4), "x, y, width, height"),
-      SchemaField("dispose", .words(["none", "background", "previous"])),
-      SchemaField("blend", .words(["source", "over"])), SchemaField("independent", .boolean),
-      SchemaField("interlaced", .boolean),
-      SchemaField("byte_range", .integers(2), "offset and length"),
-      .optional("by_policy", .map(.number), "how long the frame is shown under each named policy"),
-      .optional("hash", .string),
-    ] + output + [
-      .optional("shown_by", .array(of: .integer), "the frames that show this picture"),
-      .optional("same_as", .integer, "the frame that shows the same picture"),
-      .optional("changed_rect", .integers(4)),
+      "index": .integer.about("counted from 0"), "start_ms": .number,
+      "delay": fraction.about("the stored delay in seconds, as a fraction"),
+      "stored_ms": .number.about("the stored delay"),
+      "shown_ms": .number.about("how long the frame is shown under the policy of --timing"),
+      "rect": .integers(4).about("x, y, width, height"),
+      "dispose": .words(["none", "background", "previous"]), "blend": .words(["source", "over"]),
+      "independent": .boolean, "interlaced": .boolean,
+      "byte_range": .integers(2).about("offset and length"),
+      "by_policy": .optional(
+        .map(.number).about("how long the frame is shown under each named policy")),
+      "hash": .optional(.string),
+    ], output,
+    [
+      "shown_by": .optional(.array(of: .integer).about("the frames that show this picture")),
+      "same_as": .optional(.integer.about("the frame that shows the same picture")),
+      "changed_rect": .optional(.integers(4)),
     ])
 
-  private static let picture = SchemaNode.object(
+  private static let picture = SchemaNode.fields(
     [
-      SchemaField("number", .integer, "counted from 0"),
-      SchemaField("frame", .integer, "the frame that the picture shows"),
-      SchemaField("start_ms", .number),
-    ] + output)
+      "number": .integer.about("counted from 0"),
+      "frame": .integer.about("the frame that the picture shows"), "start_ms": .number,
+    ], output)
 
   private static let arrival = OutputSchema(
     name: "arrival", summary: "What info --follow --json prints while frames arrive.",
-    root: .object(
-      [schema(ArrivalReport.schema)] + file + [
-        SchemaField("format", .string), SchemaField("width", .integer),
-        SchemaField("height", .integer), SchemaField("bytes_received", .integer.orNull),
-        SchemaField("frame_count", .integer), SchemaField("announced_frames", .integer.orNull),
-        SchemaField("duration_ms", duration),
+    root: .fields(
+      ["schema": .words([ArrivalReport.schema])], file,
+      [
+        "format": .string, "width": .integer, "height": .integer, "bytes_received": .integer.orNull,
+        "frame_count": .integer, "announced_frames": .integer.orNull, "duration_ms": duration,
       ]))
 
   private static let check = OutputSchema(
@@ -205,13 +177,10 @@ extension OutputSchema {
     root: report(
       DamageReport.schema,
       [
-        SchemaField("format", .string), SchemaField("byte_count", .integer),
-        SchemaField("width", .integer), SchemaField("height", .integer),
-        SchemaField("frame_count", .integer),
-        SchemaField("plays", .integer.orNull, "null when forever"),
-        SchemaField("forever", .boolean), SchemaField("duration_ms", duration),
-        SchemaField("status", conditions), SchemaField("has_deviations", .boolean),
-        SchemaField("damage", .array(of: .reference("damage"))),
+        "format": .string, "byte_count": .integer, "width": .integer, "height": .integer,
+        "frame_count": .integer, "plays": .integer.orNull.about("null when forever"),
+        "forever": .boolean, "duration_ms": duration, "status": conditions,
+        "has_deviations": .boolean, "damage": .array(of: .reference("damage")),
       ]))
 
   private static let explain = OutputSchema(
@@ -219,79 +188,62 @@ extension OutputSchema {
     root: report(
       ExplanationReport.schema,
       [
-        SchemaField("format", .string), SchemaField("width", .integer),
-        SchemaField("height", .integer), SchemaField("frame_count", .integer),
-        SchemaField("programs", .array(of: program)),
+        "format": .string, "width": .integer, "height": .integer, "frame_count": .integer,
+        "programs": .array(of: program),
       ]))
 
   private static let program = SchemaNode.object([
-    SchemaField("id", .string), SchemaField("name", .string), SchemaField("animates", .boolean),
-    SchemaField("plays", .integer.orNull), SchemaField("forever", .boolean),
-    .optional("stored_loop", .integer.orNull),
-    SchemaField("duration_ms", .number.orNull, "the duration of one play in this program"),
-    SchemaField(
-      "changed_delays",
-      .array(
-        of: .object([
-          SchemaField("frame", .integer),
-          SchemaField("stored_ms", .number, "the frame's stored delay"),
-          SchemaField("shown_ms", .number.orNull, "how long this program shows it"),
-        ]))),
-    SchemaField(
-      "difference",
-      .object([
-        SchemaField("outcome", .words(["none", "differs", "unpredicted", "unknown"])),
-        SchemaField("frame", .integer.orNull), SchemaField("cause", .string.orNull),
-        SchemaField("detail", .string.orNull),
+    "id": .string, "name": .string, "animates": .boolean, "plays": .integer.orNull,
+    "forever": .boolean, "stored_loop": .optional(.integer.orNull),
+    "duration_ms": .number.orNull.about("the duration of one play in this program"),
+    "changed_delays": .array(
+      of: .object([
+        "frame": .integer, "stored_ms": .number.about("the frame's stored delay"),
+        "shown_ms": .number.orNull.about("how long this program shows it"),
       ])),
-    SchemaField(
-      "rules",
-      .array(
-        of: .object([
-          SchemaField("subject", .string), SchemaField("text", .string),
-          SchemaField("applies", .boolean),
-          SchemaField("evidence", .words(["measured", "reported"])),
-          SchemaField("version", .string.orNull), SchemaField("source", .string),
-        ]))),
+    "difference": .object([
+      "outcome": .words(["none", "differs", "unpredicted", "unknown"]), "frame": .integer.orNull,
+      "cause": .string.orNull, "detail": .string.orNull,
+    ]),
+    "rules": .array(
+      of: .object([
+        "subject": .string, "text": .string, "applies": .boolean,
+        "evidence": .words(["measured", "reported"]), "version": .string.orNull, "source": .string,
+      ])),
   ])
 
   private static let progress = OutputSchema(
     name: "progress", summary: "The lines on standard error with --progress json.",
     root: .either([
-      .object(
-        [SchemaField("phase", .words(["open", "extract", "fit", "write", "done"]))] + optionalFile
-          + [
-            .optional("position", .integer, "the number of the file, from 1"),
-            .optional("files", .integer, "how many files there are"),
-            .optional(
-              "attempt", .integer, "the number of the attempt to meet --max-bytes or --for, from 1"),
-            .optional("sample", .boolean, "whether that attempt only estimates the size of a file"),
-            SchemaField("done", .integer.orNull, "frames"),
-            SchemaField("total", .integer.orNull, "frames"), SchemaField("bytes", .integer.orNull),
-            .optional("frames_received", .integer), .optional("bytes_received", .integer),
-          ]),
+      .fields(
+        ["phase": .words(["open", "extract", "fit", "write", "done"])], optionalFile,
+        [
+          "position": .optional(.integer.about("the number of the file, from 1")),
+          "files": .optional(.integer.about("how many files there are")),
+          "attempt": .optional(
+            .integer.about("the number of the attempt to meet --max-bytes or --for, from 1")),
+          "sample": .optional(
+            .boolean.about("whether that attempt only estimates the size of a file")),
+          "done": .integer.orNull.about("frames"), "total": .integer.orNull.about("frames"),
+          "bytes": .integer.orNull, "frames_received": .optional(.integer),
+          "bytes_received": .optional(.integer),
+        ]),
       .object([
-        SchemaField("phase", .words(["summary"])), SchemaField("files", .integer),
-        SchemaField("ok", .integer), SchemaField("damaged", .integer),
-        SchemaField("unreadable", .integer), SchemaField("failed", .integer),
-        SchemaField("not_reached", .integer), SchemaField("frames", .integer),
-        SchemaField("bytes", .integer.orNull),
+        "phase": .words(["summary"]), "files": .integer, "ok": .integer, "damaged": .integer,
+        "unreadable": .integer, "failed": .integer, "not_reached": .integer, "frames": .integer,
+        "bytes": .integer.orNull,
       ]),
+      .object(["error": .fields(errorFields, file)]),
+      .object(["damage": .fields(file, damageFields)]),
       .object([
-        SchemaField("error", .object(errorFields + file))
-      ]),
-      .object([SchemaField("damage", .object(file + damageFields))]),
-      .object([
-        SchemaField(
-          "warning",
-          .object([
-            SchemaField("code", .string), SchemaField("message", .string),
-            SchemaField("cache", .string.orNull), .optional("cache_base64", .string),
-          ]))
+        "warning": .object([
+          "code": .string, "message": .string, "cache": .string.orNull,
+          "cache_base64": .optional(.string),
+        ])
       ]),
     ]))
 
-  private static let optionalFile: [SchemaField] = [
-    .optional("file", .string.orNull), .optional("file_base64", .string),
+  private static let optionalFile: SchemaFields = [
+    "file": .optional(.string.orNull), "file_base64": .optional(.string),
   ]
 }

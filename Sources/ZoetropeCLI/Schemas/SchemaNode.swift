@@ -8,43 +8,39 @@ indirect enum SchemaNode: Sendable {
   /// An array of values; `count` is the number of elements if it is fixed.
   case array(of: SchemaNode, count: Int? = nil)
   /// An object with these fields and no others.
-  case object([SchemaField])
+  case object(SchemaFields)
   /// An object with arbitrary field names.
   case map(SchemaNode)
   case either([SchemaNode])
   /// A reference to a definition that is used in several places.
   case reference(StaticString)
+  /// In the fields of an object: a value that only some objects have.
+  case optional(SchemaNode)
+  /// A value with its meaning, for a field whose name does not say it.
+  case described(SchemaNode, String)
 
   /// The type of a value that is either of this type or null.
   var orNull: SchemaNode { .either([self, .null]) }
+
+  /// Returns this type with the meaning of the value.
+  func about(_ text: String) -> SchemaNode { .described(self, text) }
+
+  /// Returns the type of an object with all fields of `parts`, in order.
+  static func fields(_ parts: SchemaFields...) -> SchemaNode { .object(SchemaFields(parts)) }
 
   /// Returns the type of an array of `count` integers, such as a rectangle or a range.
   static func integers(_ count: Int) -> SchemaNode { .array(of: .integer, count: count) }
 }
 
-/// A field of an object.
-struct SchemaField: Sendable {
-  let name: StaticString
-  let node: SchemaNode
-  /// The meaning of the field, or nil if the name is self-explanatory.
-  let text: String?
-  let isRequired: Bool
+/// The fields of an object, in order, written as a dictionary literal.
+struct SchemaFields: ExpressibleByDictionaryLiteral, Sendable {
+  let list: [(name: StaticString, node: SchemaNode)]
 
-  /// Creates a field that every object has.
-  init(_ name: StaticString, _ node: SchemaNode, _ text: String? = nil) {
-    (self.name, self.node, self.text, isRequired) = (name, node, text, true)
+  init(dictionaryLiteral elements: (StaticString, SchemaNode)...) {
+    list = elements.map { (name: $0.0, node: $0.1) }
   }
 
-  private init(_ name: StaticString, _ node: SchemaNode, _ text: String?, isRequired: Bool) {
-    (self.name, self.node, self.text, self.isRequired) = (name, node, text, isRequired)
-  }
-
-  /// Returns a field that only some objects have.
-  static func optional(
-    _ name: StaticString, _ node: SchemaNode, _ text: String? = nil
-  ) -> SchemaField {
-    SchemaField(name, node, text, isRequired: false)
-  }
+  init(_ parts: [SchemaFields]) { list = parts.flatMap(\.list) }
 }
 
 extension SchemaNode {
@@ -67,15 +63,10 @@ extension SchemaNode {
     case .object(let fields):
       json.field("type", "object")
       json.object("properties") { json in
-        for field in fields {
-          json.object(field.name) {
-            field.node.write(to: &$0)
-            if let text = field.text { $0.field("description", text) }
-          }
-        }
+        for (name, node) in fields.list { json.object(name) { node.write(to: &$0) } }
       }
       json.array("required") { json in
-        for field in fields where field.isRequired { json.string("\(field.name)") }
+        for (name, node) in fields.list where !node.isOptional { json.string("\(name)") }
       }
       json.field("additionalProperties", false)
     case .map(let node):
@@ -84,6 +75,12 @@ extension SchemaNode {
     case .either(let nodes):
       json.array("anyOf") { json in for node in nodes { json.object { node.write(to: &$0) } } }
     case .reference(let name): json.field("$ref", "#/$defs/\(name)")
+    case .optional(let node): node.write(to: &json)
+    case .described(let node, let text):
+      node.write(to: &json)
+      json.field("description", text)
     }
   }
+
+  private var isOptional: Bool { if case .optional = self { true } else { false } }
 }
