@@ -26,11 +26,8 @@ struct BatchSummary: Hashable {
   ///
   /// - Parameter skipped: The number of inputs that were not reached.
   func text(skipped: Int = 0) -> String {
-    let words: [(InputCondition, String)] = [
-      (.ok, "ok"), (.damaged, "damaged"), (.unreadable, "unreadable"), (.failed, "failed"),
-    ]
-    var parts = words.compactMap { condition, word in
-      counts[condition].map { "\($0.grouped) \(word)" }
+    var parts = InputCondition.allCases.compactMap { condition in
+      counts[condition].map { "\($0.grouped) \(condition.rawValue)" }
     }
     if skipped > 0 { parts.append("\(skipped.grouped) not reached") }
     let fileCount = fileCount + skipped

@@ -86,7 +86,7 @@ struct ProgressBar: Hashable {
 
   private var secondsLeft: Int? {
     guard done > 0, attempt == nil, elapsed >= .milliseconds(500) else { return nil }
-    let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
+    let seconds = elapsed / .seconds(1)
     return Int((seconds / Double(done) * Double(total - done)).rounded(.up))
   }
 }

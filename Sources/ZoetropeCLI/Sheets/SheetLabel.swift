@@ -13,7 +13,7 @@ enum SheetLabel: String, ExpressibleByArgument, CaseIterable, Sendable {
     case .index: return String(index)
     case .time:
       // Fractions of a millisecond are dropped. Minutes are written separately from seconds.
-      let milliseconds = Self.milliseconds(time)
+      let milliseconds = OutputTemplate.Values.milliseconds(time)
       var text = String(milliseconds % 60_000 / 1000)
       if milliseconds >= 60_000 {
         text = "\(milliseconds / 60_000)m" + text.paddedLeft(to: 2, with: "0")
@@ -27,11 +27,9 @@ enum SheetLabel: String, ExpressibleByArgument, CaseIterable, Sendable {
 
   /// Returns how many fractional digits `time` needs in seconds, at most three.
   static func decimals(of time: Duration) -> Int {
-    let milliseconds = milliseconds(time)
+    let milliseconds = OutputTemplate.Values.milliseconds(time)
     return [1000, 100, 10].firstIndex { milliseconds.isMultiple(of: $0) } ?? 3
   }
-
-  private static func milliseconds(_ time: Duration) -> Int { Decimal(time).thousandths / 1000 }
 }
 
 /// The font of the labels. Letters are five pixels wide and seven pixels high.

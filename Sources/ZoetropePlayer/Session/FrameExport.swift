@@ -73,9 +73,7 @@ final class FrameExport: Sendable {
   /// The command `extract` gives the frame the same name. The name contains the frame's index, which counts from 0,
   /// whereas the status line counts frames from 1.
   static func save(_ bitmap: Bitmap, index: Int, of count: Int, stem: [UInt8]) throws -> FilePath {
-    let digits = String(index)
-    let width = max(String(count - 1).count, 4)
-    let number = String(repeating: "0", count: max(width - digits.count, 0)) + digits
+    let number = String(index).paddedLeft(to: max(String(count - 1).count, 4), with: "0")
     let bytes = try PNGEncoder().encode(bitmap)
     var attempt = 0
     while true {

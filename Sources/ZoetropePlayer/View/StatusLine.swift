@@ -198,10 +198,7 @@ struct StatusLine: Sendable {
     return Array("\u{1B}7\u{1B}[\(row + 1);1H\u{1B}[m\(text)\(rest)\u{1B}8".utf8)
   }
 
-  static func seconds(_ time: Duration) -> String {
-    let (seconds, attoseconds) = time.components
-    return hundredths(Double(seconds) + Double(attoseconds) / 1e18)
-  }
+  static func seconds(_ time: Duration) -> String { hundredths(time / .seconds(1)) }
 
   private static func hundredths(_ value: Double) -> String {
     let whole = Int((value * 100).rounded())
