@@ -111,12 +111,9 @@ struct ConversionStep: Hashable {
   var reason: String?
   /// Whether the frame is new among copied ones, and is compressed in fewer colours than its picture has.
   var reducesColors = false
+}
 
-  init(source: Int, delay: FrameDelay, action: Action, rect: PixelRect?, reason: String?) {
-    (self.source, self.delay, self.action) = (source, delay, action)
-    (self.rect, self.reason) = (rect, reason)
-  }
-
+extension ConversionStep {
   /// Creates the step for `frame`.
   ///
   /// - Parameters:
@@ -126,12 +123,9 @@ struct ConversionStep: Hashable {
     switch frame.action {
     case .copied where isOptimized, .patched where isOptimized:
       self.init(
-        source: frame.source, delay: frame.delay, action: .encoded, rect: nil,
-        reason: "the file has to fit")
-    case .copied:
-      self.init(source: frame.source, delay: frame.delay, action: .copied, rect: nil, reason: nil)
-    case .patched:
-      self.init(source: frame.source, delay: frame.delay, action: .patched, rect: nil, reason: nil)
+        source: frame.source, delay: frame.delay, action: .encoded, reason: "the file has to fit")
+    case .copied: self.init(source: frame.source, delay: frame.delay, action: .copied)
+    case .patched: self.init(source: frame.source, delay: frame.delay, action: .patched)
     case .encoded(let rect, let reason):
       self.init(
         source: frame.source, delay: frame.delay, action: .encoded,

@@ -154,8 +154,6 @@ struct Extraction {
     var writing: WriteFailure?
     var decoding: CommandFailure?
 
-    init(sieve: PictureSieve, stream: OutputStream) { (self.sieve, self.stream) = (sieve, stream) }
-
     var progress: (frames: Int, bytes: Int?) {
       let (frames, bytes) = writer?.progress ?? (0, 0)
       return (frames + kept.count + repeatCount + skippedCount, bytes)

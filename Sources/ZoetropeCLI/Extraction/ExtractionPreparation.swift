@@ -18,10 +18,6 @@ struct ExtractionPreparation {
   /// The text with which the names of this input's entries in an archive begin. Nil if the output is not an archive.
   var archiveKey: [UInt8]?
 
-  init(input: InputFile, destination: OutputDestination) {
-    (self.input, self.destination) = (input, destination)
-  }
-
   /// Opens the file and plans its outputs.
   mutating func scan(
     for request: ExtractRequest, knownTo store: FrameStore?

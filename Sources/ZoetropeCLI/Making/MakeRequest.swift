@@ -97,7 +97,7 @@ struct MakeRequest: Hashable {
       input: nil, output: destination.name(of: 0), format: format,
       inputByteCount: pictures.byteCount, size: pictures.size, playCount: timeline.playCount,
       steps: kept.kept.map {
-        ConversionStep(source: $0.frame, delay: $0.delay, action: .encoded, rect: nil, reason: nil)
+        ConversionStep(source: $0.frame, delay: $0.delay, action: .encoded)
       }, departures: departures, damage: assembly.findings.damage, isPlan: false)
     let written = try AnimationWriting(
       place: destination.places[0], isReplacing: form.isForced, name: nil,
