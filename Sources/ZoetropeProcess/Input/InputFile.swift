@@ -140,7 +140,7 @@ extension FileDescriptor {
   /// interrupt it.
   static func opened(withoutWaiting path: FilePath) throws(AnimatedImageError) -> FileDescriptor {
     do {
-      return try open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+      return try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     } catch {
       throw AnimatedImageError(.io, "\(error)", systemError: error as? Errno)
     }

@@ -49,7 +49,6 @@ package struct DotEncoder: FrameEncoding {
   package let pixelSize: PixelSize
   package private(set) var paintedCellCount = 0
   private let glyphs: DotGlyphs
-  private let options: EncodingOptions
   private let isInverted: Bool
   private let screenColumns: Int
   private let mapper: ColorMapper?
@@ -79,7 +78,6 @@ package struct DotEncoder: FrameEncoding {
   ) {
     self.area = area
     self.glyphs = glyphs
-    self.options = options
     isInverted = isDarkOnLight
     screenColumns = screen.columns
     pixelSize = PixelSize(
