@@ -203,7 +203,7 @@ struct PlayCommand: ZoetropeSubcommand {
       if preview.cell != nil { throw ValidationError("--cell requires --place") }
       return
     }
-    guard place.position != nil else {
+    guard place.hasPosition else {
       throw ValidationError("play requires a position in --place: COLSxROWS@X,Y")
     }
     guard files.count == 1 else { throw ValidationError(Self.placeConflict) }

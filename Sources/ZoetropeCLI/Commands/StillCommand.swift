@@ -117,7 +117,7 @@ struct StillCommand: ZoetropeSubcommand {
   }
 
   /// Whether the picture has a place or a name, which other pictures cannot have.
-  private var isPlaced: Bool { preview.id != nil || preview.place?.position != nil }
+  private var isPlaced: Bool { preview.id != nil || preview.place?.hasPosition == true }
   private static let placeConflict =
     "--id and a --place with a position work with one file only"
 

@@ -5,10 +5,10 @@ internal import ZoetropeTerminal
 package struct PicturePlace: Hashable, Sendable {
   private static let largestOffset = 9999
 
-  package let columns: Int
-  package let rows: Int
-  /// The first column and row, counted from 0 at the top left of the screen, or nil for the position of the cursor.
-  package let position: (column: Int, row: Int)?
+  /// The cells, which begin at the top left of the screen if there is no position.
+  let cells: CellRect
+  /// Whether the first cell is given. Otherwise it is the one of the cursor.
+  package let hasPosition: Bool
 
   /// Parses `COLSxROWS` or `COLSxROWS@X,Y`, where X and Y count from 0 at the top left of the screen. `COLSxROWS@XxY`,
   /// the syntax of `kitty +kitten icat --place`, is accepted too. Returns nil for any other text.
@@ -17,15 +17,14 @@ package struct PicturePlace: Hashable, Sendable {
     guard parts.count <= 2, let first = parts.first,
       let size = Self.pair(first, separators: ["x"], range: 1...FrameLayout.longestSide)
     else { return nil }
-    (columns, rows) = size
-    guard parts.count == 2 else {
-      position = nil
-      return
+    var offset = (0, 0)
+    hasPosition = parts.count == 2
+    if hasPosition {
+      let found = Self.pair(parts[1], separators: [",", "x"], range: 0...Self.largestOffset)
+      guard let found else { return nil }
+      offset = found
     }
-    guard
-      let offset = Self.pair(parts[1], separators: [",", "x"], range: 0...Self.largestOffset)
-    else { return nil }
-    position = (offset.0, offset.1)
+    cells = CellRect(column: offset.0, row: offset.1, columns: size.0, rows: size.1)
   }
 
   private static func pair(
@@ -42,20 +41,5 @@ package struct PicturePlace: Hashable, Sendable {
   /// Parses a number that consists only of digits. `Int` would also accept a sign.
   private static func number(_ text: Substring) -> Int? {
     text.allSatisfy { $0.isASCII && $0.isNumber } ? Int(text) : nil
-  }
-
-  /// The cells at ``position``, or at the top left of the screen if there is no position.
-  var cells: CellRect {
-    CellRect(
-      column: position?.column ?? 0, row: position?.row ?? 0, columns: columns, rows: rows)
-  }
-
-  package static func == (first: PicturePlace, second: PicturePlace) -> Bool {
-    first.cells == second.cells && (first.position == nil) == (second.position == nil)
-  }
-
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(cells)
-    hasher.combine(position == nil)
   }
 }

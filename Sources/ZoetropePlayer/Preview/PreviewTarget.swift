@@ -45,7 +45,7 @@ struct PreviewTarget {
     self.capabilities = capabilities
     mode = settings.mode?.confirmed(by: capabilities) ?? DrawingMode(best: capabilities)
     passthrough = mode.passthrough(settings.passthrough, on: capabilities)
-    isAtCursor = settings.place?.position == nil
+    isAtCursor = settings.place?.hasPosition != true
     self.imageID =
       imageID
       ?? (settings.number ?? Int.random(in: 0x8000...PreviewSettings.numbers.upperBound)) * 2

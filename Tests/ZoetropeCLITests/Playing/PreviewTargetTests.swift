@@ -28,7 +28,7 @@ import ZoetropeProcess
     #expect(place.cells == CellRect(column: 60, row: 2, columns: 40, rows: 20))
     #expect(PicturePlace("40x20@60x2") == place)
     #expect(PicturePlace("40x20@0,0") != PicturePlace("40x20"))
-    #expect(PicturePlace("40x20")?.position == nil)
+    #expect(PicturePlace("40x20")?.hasPosition == false)
     for text in [
       "", "40", "40x", "x20", "0x20", "40x0", "1001x1", "40x20@", "40x20@1", "40x20@-1,0",
       "40x20@+1,0", "40x20@1,2,3", "40x20@1,2@3,4", "40x20@10000,0", "99999999999999999999x1",
