@@ -235,7 +235,7 @@ struct PlayCommand: ZoetropeSubcommand {
     defer { caching.settings.reportFailure(of: store) }
     let settings = settings(store, fileCount: inputs.count)
     if preview.place != nil {
-      return PreviewPlay(inputs[0], settings: settings, preview: previewSettings).run()
+      return PreviewPlay.run(inputs[0], settings: settings, preview: previewSettings)
     }
     if isUndrawn { return playWithoutDrawing(inputs, settings) }
     guard isPlayed else {

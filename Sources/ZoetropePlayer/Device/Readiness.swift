@@ -14,7 +14,7 @@ struct Readiness: OptionSet, Sendable {
 
 extension Readiness {
   /// Waits until one of `events` occurs on `descriptor`, until what it leads to goes away, until the ``WakePipe`` is
-  /// written to (if `wakes` is true), or until `milliseconds` have passed. If they are negative, there is no time limit.
+  /// written to (if `wakes` is true), or until `milliseconds` have passed. A negative number means no time limit.
   init(of descriptor: Int32, _ events: Int16, wakes: Bool, milliseconds: Int32) {
     var requests = [
       pollfd(fd: descriptor, events: events, revents: 0),

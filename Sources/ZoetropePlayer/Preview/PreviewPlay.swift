@@ -8,16 +8,10 @@ import ZoetropeTerminal
 ///
 /// Playback continues until a signal arrives, or until the terminal or the pipe goes away. A signal removes the
 /// picture. If playback ends by itself, the last frame stays on the screen.
-package struct PreviewPlay {
-  let input: InputFile
-  let settings: PlayerSettings
-  let preview: PreviewSettings
-
-  package init(_ input: InputFile, settings: PlayerSettings, preview: PreviewSettings) {
-    (self.input, self.settings, self.preview) = (input, settings, preview)
-  }
-
-  package func run() -> ExitStatus {
+package enum PreviewPlay {
+  package static func run(
+    _ input: InputFile, settings: PlayerSettings, preview: PreviewSettings
+  ) -> ExitStatus {
     do throws(CommandFailure) {
       let output = PreviewOutput()
       let target = try PreviewTarget(preview, isTerminal: output.isTerminal)

@@ -1,8 +1,8 @@
 /// Tables for converting between coded values and the light that cells average and compare.
 ///
 /// Light is proportional to coded values, which gives the least squared error: if amounts of physical light were
-/// averaged instead, a photograph in 62 x 23 cells would lose 0.5 to 0.7 dB. In return, a fine pattern of black and white
-/// becomes too dark.
+/// averaged instead, a photograph in 62 x 23 cells would lose 0.5 to 0.7 dB. In return, a fine pattern of black and
+/// white becomes too dark.
 struct LightTables: Sendable {
   /// For each coded value of red, its light as a vector whose other channels are 0.
   let red: [SIMD4<Float>]
