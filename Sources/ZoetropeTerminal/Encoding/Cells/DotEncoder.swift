@@ -47,7 +47,6 @@ package enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
 package struct DotEncoder: FrameEncoding {
   package let area: CellRect
   package let pixelSize: PixelSize
-  package private(set) var paintedCellCount = 0
   private let glyphs: DotGlyphs
   private let isInverted: Bool
   private let screenColumns: Int
@@ -124,7 +123,6 @@ package struct DotEncoder: FrameEncoding {
           pen.setColors(foreground: wanted.color, background: .default, into: &output)
         }
         output.append(scalar: wanted.scalar)
-        paintedCellCount += 1
         pen.advance(screenColumns: screenColumns)
       }
     }
