@@ -75,6 +75,25 @@ def test_a_file_object_gets_all_or_nothing():
     assert file.getvalue() == b""
 
 
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint16])
+def test_a_file_object_that_takes_small_parts_gets_all_bytes_in_linear_time(kind):
+    class Small:
+        def __init__(self):
+            self.data, self.offered = bytearray(), 0
+
+        def write(self, data):
+            self.offered += len(data)
+            self.data += data[:16384]
+            return kind(min(len(data), 16384))
+
+    noise = np.random.default_rng(1).integers(0, 256, (3, 500, 1000, 4), np.uint8)
+    small = Small()
+    told = zoetrope.save(small, noise, fps=10, effort="fast")
+    assert len(small.data) == told.byte_count > 5_000_000 and len(zoetrope.open(small.data)) == 3
+    # Had all of the rest been passed again and again, it would be hundreds of times as much.
+    assert small.offered < 20 * told.byte_count
+
+
 def test_a_text_file_is_refused_before_the_first_frame(tmp_path):
     with open(tmp_path / "a.gif", "w") as text, tempfile.NamedTemporaryFile("w") as temporary:
         for file in (io.StringIO(), text, temporary):

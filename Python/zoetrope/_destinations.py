@@ -8,6 +8,7 @@ import io
 import os
 import stat
 from ctypes import sizeof
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Protocol, Tuple, Union
 
 from . import _library as c
@@ -20,6 +21,8 @@ from ._writer_arguments import Container
 if TYPE_CHECKING:
     from ._animation import Animation
 
+#: The greatest number of bytes that are passed again to a file object that has taken a part.
+_PIECE = 1 << 18
 #: The formats by file name extension.
 _SUFFIXES: Dict[str, Container] = {".gif": "gif", ".png": "apng", ".apng": "apng"}
 
@@ -141,20 +144,24 @@ class _Sink:
             count = written.byte_count
             data = ctypes.create_string_buffer(count)
             _lib.zoetrope_bytes_copy(held.pointer, data, count)
-            rest = data.raw
+            whole, done = data.raw, 0
+            rest = whole
             while rest and self._write is not None:
-                done = self._write(rest)
-                if isinstance(done, int) and done < 0:
+                answer = self._write(rest)
+                # NumPy's integers are numbers, too.
+                told = int(answer) if isinstance(answer, Integral) else None
+                if told is not None and told < 0:
                     # Nothing says how much was written. Python's own buffered files refuse such a number, too.
-                    raise OSError(f"write returned {done}; it must return a number from 0 to {len(rest)}, or None")
+                    raise OSError(f"write returned {told}; it must return a number from 0 to {len(rest)}, or None")
                 # A raw file may write only a part, or nothing if it is non-blocking. Other objects may return None
                 # after writing everything.
                 is_raw = isinstance(getattr(self._write, "__self__", None), io.RawIOBase)
-                if done == 0 or (done is None and is_raw):
+                if told == 0 or (told is None and is_raw):
                     raise BlockingIOError(
-                        errno.EAGAIN, f"{len(rest)} of {count} bytes could not be written without blocking",
-                        count - len(rest))
-                rest = rest[done:] if isinstance(done, int) and done < len(rest) else b""
+                        errno.EAGAIN, f"{count - done} of {count} bytes could not be written without blocking", done)
+                done += len(rest) if told is None else min(told, len(rest))
+                # Not the whole rest, because the copies of a file in small parts would take quadratic time.
+                rest = whole[done:done + _PIECE]
         return Written(
             written.byte_count, written.frame_count, written.merged_count, written.copied_count,
             bool(written.has_exact_delays), _CONTAINERS.get(written.format, "unknown"), written.reduced_count,
