@@ -241,6 +241,18 @@ def test_what_zoetrope_does_not_write_is_left_to_pillow(pillow, tmp_path):
         saved(film(3), "GIF", duration=[1, 2])
 
 
+@pytest.mark.parametrize("container", ["GIF", "PNG"])
+def test_an_animation_of_which_one_frame_is_a_thumbnail_is_left_to_pillow(pillow, container):
+    pillow.register(first=True, save=True)
+    from PIL import Image
+
+    with Image.open(io.BytesIO(saved_bytes(film(3), container, duration=50))) as image:
+        image.thumbnail((10, 10))
+        file = io.BytesIO()
+        image.save(file, container, save_all=True)
+    assert len(zoetrope.open(file.getvalue())) == 3
+
+
 def test_pillow_writes_again_when_it_is_unregistered():
     pytest.importorskip("PIL", reason="Pillow is not installed")
     from PIL import Image

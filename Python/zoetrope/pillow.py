@@ -350,9 +350,11 @@ def _frames_to_save(container: str, image: Any) -> Optional[Tuple[List[Any], Lis
         duration = to_list()
     frames: List[Any] = []
     durations: List[Fraction] = []
+    # `thumbnail` changes the size of one frame, and seeking to the next frame changes it back.
+    size = image.size
     for source in itertools.chain([image], told.get("append_images", [])):
         for frame in ImageSequence.Iterator(source):
-            if frame.mode not in _MODES or frame.size != image.size:
+            if frame.mode not in _MODES or frame.size != size:
                 return None
             index = len(frames)
             shown = duration[index:index + 1] if isinstance(duration, (list, tuple)) else [duration]
