@@ -430,3 +430,24 @@ def test_imageio_writes_nothing_after_an_error(iio, tmp_path):
         iio.imwrite(tmp_path / "a.webp", film(2), plugin="zoetrope")
     with pytest.raises(zoetrope.ParameterError):
         iio.imwrite(tmp_path / "b.gif", film(2), plugin="zoetrope", duration=[1, 2, 3])
+
+
+@pytest.mark.parametrize("wrong, options", [
+    (np.zeros((2, 4, 4, 3)), {}), (np.zeros((4, 65536), np.uint8), {}),
+    (np.zeros((4, 4), np.uint8), {"duration": 1e13})])
+def test_imageio_refuses_a_wrong_first_frame_at_once(iio, wrong, options):
+    file = io.BytesIO()
+    with iio.imopen(file, "w", plugin="zoetrope", extension=".gif") as writer:
+        with pytest.raises(ValueError):
+            writer.write(wrong, **options)
+        writer.write(film(2))
+    assert len(zoetrope.open(file.getvalue())) == 2
+
+
+def test_imageio_writes_nothing_after_the_file_is_closed(iio, tmp_path):
+    with iio.imopen(tmp_path / "a.gif", "w", plugin="zoetrope") as file:
+        file.write(film(3))
+    with pytest.raises(ValueError, match="closed"):
+        file.write(film(1))
+    file.close()
+    assert len(zoetrope.open(tmp_path / "a.gif")) == 3

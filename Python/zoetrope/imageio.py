@@ -24,7 +24,7 @@ from . import _animation, _writing
 from ._arrays import _check_layout
 from ._errors import NotAnImageError, parameter_error
 from ._types import Filter, Fit, Format, Layout, Size
-from ._writer_arguments import check_size, exact_rate, exact_seconds, is_pillow, pixels, plays_of_loop
+from ._writer_arguments import _delay, _picture, exact_rate, exact_seconds, is_pillow, plays_of_loop
 
 _FORMATS: Dict[str, Any] = {".gif": "gif", ".png": "apng", ".apng": "apng"}
 
@@ -62,6 +62,7 @@ class Plugin(PluginV3):
             self._options: Dict[str, Any] = {"format": format, "exact_delays": True, **options}
             self._plays: Optional[int] = None
             self._held: List[Any] = []
+            self._is_closed = False
             return
         try:
             self._animation = _animation.open(request.get_file(), **options)
@@ -106,6 +107,9 @@ class Plugin(PluginV3):
         :param is_batch: whether ``ndimage`` contains several frames. Default: true for a list, for an array with four
             axes, and for an array with three axes of which the last one is longer than 4.
         """
+        if self._is_closed:
+            # A new writer would replace the file.
+            raise ValueError("the file is closed")
         frames = self._frames(ndimage, is_batch)
         is_gif = self._options["format"] == "gif"
         if loop is not None:
@@ -123,20 +127,17 @@ class Plugin(PluginV3):
                 raise parameter_error(f"there are {len(given)} durations, but {len(frames)} frames")
         else:
             given = [100 if duration is None else duration] * len(frames)
-        delays = [exact_seconds(value, "duration") / 1000 for value in given]
+        delays = [_delay(exact_seconds(value, "duration") / 1000, "duration") for value in given]
         if self._writer is None:
-            self._plays = plays
+            # Hold back these frames: often no other call follows, and then all frames can be surveyed. But check them
+            # now, so that this call raises the error of a wrong frame.
+            held = [(np.array(_picture(frame, is_gif)[1]), delay) for frame, delay in zip(frames, delays)]
             # Do not call `get_file` for a path, because it would open the file, and thereby empty it.
             is_path = self.request._uri_type == URI_FILENAME
             destination: Any = self.request.get_local_filename() if is_path else self.request.get_file()
             self._writer = _writing.Writer(
                 destination, plays=plays, **self._options)
-            for frame in frames:
-                if isinstance(frame, np.ndarray) and frame.ndim in (2, 3):
-                    height, width = frame.shape[:2]
-                    check_size(width, height, is_gif)
-            # Hold back these frames: often no other call follows, and then all frames can be surveyed.
-            self._held = [(np.array(pixels(frame, is_gif)), delay) for frame, delay in zip(frames, delays)]
+            self._plays, self._held = plays, held
         else:
             if (loop is not None or plays is not None) and plays != self._plays:
                 raise parameter_error("loop and plays must be the same for all frames")
@@ -222,6 +223,7 @@ class Plugin(PluginV3):
             self._animation.close()
         try:
             if hasattr(self, "_writer"):
+                self._is_closed = True
                 self._finish()
         finally:
             self._writer = None
