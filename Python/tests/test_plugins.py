@@ -13,6 +13,7 @@ np = pytest.importorskip("numpy")
 import zoetrope  # noqa: E402
 
 import hostile  # noqa: E402
+from signals import descriptors  # noqa: E402
 
 
 @pytest.fixture
@@ -372,6 +373,21 @@ def test_pillow_images_are_closed_as_pillows_are(pillow, delays, way):
         pass
     image.seek(3)
     assert np.array_equal(np.asarray(image), zoetrope.open(delays)[3])
+
+
+def test_a_still_image_keeps_no_file_open_once_it_is_loaded(pillow, fixtures):
+    from PIL import Image
+
+    pillow.register(first=True)
+    path = fixtures / "APNG" / "still.png"
+    for opened in (pillow.open, Image.open):
+        image = opened(path)
+        assert descriptors(path) > 0
+        image.load()
+        assert descriptors(path) == 0
+        image.seek(0)
+        image.load()
+        assert image.copy().size == pickle.loads(pickle.dumps(image)).size == image.size
 
 
 def test_pillow_refuses_what_is_no_source(pillow, delays):

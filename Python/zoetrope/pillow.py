@@ -234,6 +234,9 @@ class ZoetropeImageFile(ImageFile.ImageFile):
             pixel = super().load()
             # Set this last, because loading may fail or be interrupted.
             self._loaded = self._index
+            if not self.is_animated:
+                # As Pillow does, keep no file open: a program may load thousands of images.
+                self._close_animation()
             return pixel
         return super().load()
 
