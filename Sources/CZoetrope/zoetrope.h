@@ -537,7 +537,8 @@ zoetrope_status zoetrope_store_get_statistics(zoetrope_store *store, zoetrope_st
    it. A NULL destination also means memory.
 
    A file is written under a temporary name in the directory of `path`, and renamed once it is complete, so it may
-   replace the file of an open animation. Pipes and devices are written to directly. A program that writes to pipes
+   replace the file of an open animation. A relative path refers to the directory that is current when the writer is
+   created, or when the call that writes the file begins. Pipes and devices are written to directly. A program that writes to pipes
    must ignore SIGPIPE, which would end it when the reader goes away; it then gets ZOETROPE_IO.
 
    The functions are called from any thread, but never concurrently. They are not called after the call that writes

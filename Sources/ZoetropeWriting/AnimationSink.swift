@@ -146,6 +146,8 @@ public final class CallbackSink: AnimationSink {
 public final class FileSink: AnimationSink {
   /// The path of the file, pipe or device that is written.
   public let path: FilePath
+  /// The path, made absolute.
+  private let location: FilePath
   private let isReplacing: Bool
   private let output = Mutex<Output>(.none)
   private let isCancelled = Mutex<@Sendable () -> Bool>({ false })
@@ -159,17 +161,20 @@ public final class FileSink: AnimationSink {
 
   /// Creates a sink that writes to `path`. The file is created when the first bytes are written.
   ///
+  /// A relative path refers to the directory that is current now, even if the process changes its directory later.
+  ///
   /// - Parameter replaces: Whether to replace an existing file. Default: true. If false and the file exists, writing
   ///   fails with ``AnimatedImageError/Code/io``.
   public init(_ path: some FilePathConvertible, replaces: Bool = true) {
     self.path = path.filePath
+    location = FileSystem.absolute(self.path)
     isReplacing = replaces
   }
 
   deinit { abandon() }
 
   private var isStream: Bool {
-    FileStatus(at: path).map { !$0.isRegular && !$0.isDirectory } ?? false
+    FileStatus(at: location).map { !$0.isRegular && !$0.isDirectory } ?? false
   }
 
   /// Whether bytes that have already been written can be replaced: true for a file, false for a pipe or a device.
@@ -196,11 +201,12 @@ public final class FileSink: AnimationSink {
   private func open() throws(Errno) -> Output {
     if isStream {
       return .stream(
-        try FileSystem.openForWriting(stream: path, isCancelled: poll))
+        try FileSystem.openForWriting(stream: location, isCancelled: poll))
     }
     // Check here as well, so that writing fails before any work is done. `publish` checks again, without a race.
-    if !isReplacing, FileStatus(at: path, followsLinks: false) != nil { throw .fileExists }
-    return .file(try TemporaryFile(for: isReplacing ? FileSystem.followingLinks(path) : path))
+    if !isReplacing, FileStatus(at: location, followsLinks: false) != nil { throw .fileExists }
+    return .file(
+      try TemporaryFile(for: isReplacing ? FileSystem.followingLinks(location) : location))
   }
 
   /// Overwrites earlier bytes with `bytes`, starting at `offset` in the file.

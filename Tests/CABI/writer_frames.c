@@ -232,6 +232,26 @@ void test_files(void) {
   zoetrope_writer_free(writer);
 }
 
+/* A relative path means the same file after the program has changed its directory. */
+void test_relative_paths(void) {
+  char before[4096];
+  CHECK(getcwd(before, sizeof before) != NULL);
+  zoetrope_destination destination = {.size = sizeof destination, .path = "relative.png"};
+  for (int is_complete = 0; is_complete < 2; is_complete++)
+    for (int is_early = 0; is_early < 2; is_early++) {
+      CHECK(chdir(folder) == 0);
+      zoetrope_writer *writer;
+      CHECK(zoetrope_writer_create(&destination, NULL, &writer, NULL) == ZOETROPE_OK);
+      if (is_early) CHECK(chdir(before) == 0);
+      for (int i = 0; i < COUNT; i++) CHECK(append(writer, i, 1, 25, NULL) == ZOETROPE_OK);
+      CHECK(chdir(before) == 0);
+      if (is_complete) CHECK(zoetrope_writer_finish(writer, NULL, NULL) == ZOETROPE_OK);
+      zoetrope_writer_free(writer);
+      CHECK(access("relative.png", F_OK) != 0);
+      CHECK((unlink(in_folder("relative.png")) == 0) == is_complete);
+    }
+}
+
 void test_sinks(void) {
   zoetrope_error error;
   for (int way = 0; way < 6; way++) {

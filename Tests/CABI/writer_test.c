@@ -14,6 +14,7 @@ int main(int count, char **arguments) {
   test_bad_arguments();
   test_pixel_formats();
   test_files();
+  test_relative_paths();
   test_sinks();
   test_threads();
   test_refusals();

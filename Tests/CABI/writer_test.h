@@ -138,6 +138,7 @@ static inline int32_t end_badly(void *context, int32_t is_complete) {
 void test_bad_arguments(void);
 void test_pixel_formats(void);
 void test_files(void);
+void test_relative_paths(void);
 void test_sinks(void);
 void test_threads(void);
 void test_refusals(void);

@@ -129,6 +129,13 @@ package enum FileSystem {
     return FilePath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) })
   }
 
+  /// The path of the current directory, or nil if it has none, for example because it was removed.
+  static var currentDirectory: FilePath? {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    guard unsafe getcwd(&buffer, buffer.count) != nil else { return nil }
+    return FilePath(bytes: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) })
+  }
+
   /// Returns the names of the entries of `directory` in no particular order. Invalid UTF-8 in them is replaced.
   package static func names(in directory: FilePath) throws(Errno) -> [String] {
     try entries(of: directory).map { String(decoding: $0, as: UTF8.self) }

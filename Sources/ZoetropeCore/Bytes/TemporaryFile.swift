@@ -152,6 +152,18 @@ extension FileSystem {
     return parent.isEmpty ? "." : parent
   }
 
+  /// Returns `path` as an absolute path, which still names the same file after the process has changed its directory.
+  ///
+  /// Returns `path` itself if its absolute form would not work: because the current directory was removed, or because
+  /// this user may not search a directory above it.
+  package static func absolute(_ path: FilePath) -> FilePath {
+    guard !path.isEmpty, !path.isAbsolute, let current = currentDirectory,
+      let named = FileStatus(at: current), let here = FileStatus(at: "."),
+      named.device == here.device, named.inode == here.inode
+    else { return path }
+    return current.pushing(path)
+  }
+
   /// Returns the target of the symbolic link at `path`, or `path` itself if it is not a link. The target need not
   /// exist. At most 40 links are followed, and only in the last component of a path.
   package static func followingLinks(_ path: FilePath) -> FilePath {
