@@ -453,8 +453,9 @@ typedef struct zoetrope_store_options {
 
 /* Opens the store in the directory `path`. If the directory is missing, it is created with access for this user
    only. A NULL path means the directory that the command-line tool uses: zoetrope/frames in $XDG_CACHE_HOME or
-   ~/.cache. Fails with ZOETROPE_STORE if other users may read or write the directory. If this user may read the
-   directory but not write to it, the store finds frames but stores none.
+   ~/.cache. A relative path refers to the directory that is current now. Fails with ZOETROPE_STORE if other users may
+   read or write the directory. If this user may read the directory but not write to it, the store finds frames but
+   stores none.
 
    While a store or a lease exists, a SIGBUS handler is installed. It keeps the process alive if another program
    truncates a file of the store; the missing pixels then become 0. The handler passes other faults on to the

@@ -215,6 +215,23 @@ static void test_threads(const char *path) {
   zoetrope_store_close(store);
 }
 
+/* A relative path means the same directory after the program has changed its directory. */
+static void test_relative_path(const char *folder, const char *path) {
+  char before[4096];
+  CHECK(getcwd(before, sizeof before) != NULL);
+  zoetrope_animation *animation = open_file(path);
+  zoetrope_store *store;
+  CHECK(chdir(folder) == 0);
+  CHECK(zoetrope_store_open("relative-store", NULL, &store, NULL) == ZOETROPE_OK);
+  CHECK(chdir(before) == 0);
+  int64_t count = 0;
+  CHECK(zoetrope_store_fill(store, animation, NULL, &count, NULL) == ZOETROPE_OK && count > 0);
+  CHECK(statistics_of(store).frame_count == count);
+  CHECK(access("relative-store", F_OK) != 0);
+  zoetrope_store_close(store);
+  zoetrope_close(animation);
+}
+
 static void test_fork(const char *path) {
   /* Volatile, so that valgrind finds them in the child, which cannot free them. */
   static zoetrope_store *volatile store;
@@ -252,6 +269,7 @@ int main(int count, char **arguments) {
   test_arguments(arguments[2]);
   test_full(arguments[2]);
   for (int i = 2; i < count; i++) test_threads(arguments[i]);
+  test_relative_path(arguments[1], arguments[2]);
   test_fork(arguments[2]);
   printf("%d checks, %d failed\n", checks, failures);
   return failures > 0;
