@@ -126,6 +126,8 @@ extension ExtractRequest {
     var statuses: [ExitStatus] = []
     for (number, preparation) in preparations.enumerated() {
       progress.begin(number)
+      // Writing the manifest or the archive can fail after the input has been counted.
+      var isCounted = false
       do throws(CommandFailure) {
         let extraction = try Extraction(
           preparation, request: self, stream: stream, store: store)
@@ -135,6 +137,7 @@ extension ExtractRequest {
         progress.end(
           result.report.condition, frames: result.report.written.count,
           bytes: result.report.written.reduce(0) { $0 + $1.byteCount })
+        isCounted = true
         let gone = result.failure?.status ?? .success
         statuses.append(result.outputIsGone ? gone : result.status)
         // If nobody reads the manifest any more, the frames are still written.
@@ -153,7 +156,7 @@ extension ExtractRequest {
       } catch {
         progress.clear()
         error.report(asJSON: reportsJSON)
-        progress.end(InputCondition(error))
+        if !isCounted { progress.end(InputCondition(error)) }
         if Self.endsAll(error.status) { return error.status }
         statuses.append(error.status)
         _ = try manifest.add(error, of: preparation.input)

@@ -261,4 +261,15 @@ import ZoetropeTestSupport
       #expect(errors.contains("3 files: ") && errors.contains("2 not reached"), "\(errors)")
     }
   }
+
+  @Test func `a manifest that cannot be printed counts no file twice`() throws {
+    try withTool { (tool: Tool) throws in
+      for number in 0..<3 { try tool.write(SampleGIF().bytes, to: "\(number).gif") }
+      let code = try tool.shell(
+        "\"$ZOETROPE\" extract 0.gif 1.gif 2.gif -o o/ --manifest - >/dev/full 2>errors")
+      #expect(code == 4)
+      let errors = String(decoding: try tool.read("errors"), as: UTF8.self)
+      #expect(errors.contains("3 files: 1 ok, 2 not reached; 3 frames"), "\(errors)")
+    }
+  }
 }
