@@ -48,6 +48,7 @@ package struct PictureDrawing {
       output.finish(target.abort + PreviewCanvas.close + canvas.removal)
     }
     if let failure = CommandFailure.interruption() { throw failure }
+    if case .failed(let failure) = outcome { throw failure }
     guard outcome == .gone else { return .complete }
     if output.isTerminal {
       throw CommandFailure(.hungUp, code: "closedPipe", "the terminal has been closed")
@@ -87,7 +88,9 @@ package struct PictureDrawing {
     Signals.catchForPreview()
     defer { Signals.endPreview() }
     let bytes = target.removal(from: target.room)
-    if output.write(bytes) == .cut { output.finish(target.abort + PreviewCanvas.close + bytes) }
+    let outcome = output.write(bytes)
+    if outcome == .cut { output.finish(target.abort + PreviewCanvas.close + bytes) }
     if let failure = CommandFailure.interruption() { throw failure }
+    if case .failed(let failure) = outcome { throw failure }
   }
 }

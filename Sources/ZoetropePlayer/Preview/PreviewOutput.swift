@@ -34,7 +34,7 @@ struct PreviewOutput: Sendable {
   }
 
   /// The result of a write.
-  enum Outcome: Equatable {
+  enum Outcome: Hashable {
     case written
     /// A signal arrived before any byte was written.
     case notBegun
@@ -42,6 +42,8 @@ struct PreviewOutput: Sendable {
     case cut
     /// The terminal or the reader has gone away.
     case gone
+    /// The output cannot be written for another reason: for example, the disk is full.
+    case failed(CommandFailure)
   }
 
   /// Writes all of `bytes`, unless a signal asks the process to end.
@@ -60,7 +62,10 @@ struct PreviewOutput: Sendable {
       } catch Errno.interrupted {
         continue
       } catch {
-        return .gone
+        let error = error as? Errno ?? .ioError
+        // A terminal that has been closed reports any of several errors.
+        guard !isTerminal, error != .brokenPipe else { return .gone }
+        return .failed(WriteFailure.system(error, OutputStream.standardOutput.name).commandFailure)
       }
     }
     return .written

@@ -36,6 +36,7 @@ private final class PreviewSession {
     case signal(ExitStatus)
     case gone
     case failed(AnimatedImageError)
+    case unwritable(CommandFailure)
   }
 
   private struct Next {
@@ -108,6 +109,7 @@ private final class PreviewSession {
     case .failed(let error):
       remove()
       throw CommandFailure(error, file: input.name, damage: settings.decoding.damage)
+    case .unwritable(let failure): throw failure
     case .finished, nil:
       guard let error = opened.stream?.progress.ending?.error else { return .success }
       throw CommandFailure(error, file: input.name, damage: settings.decoding.damage)
@@ -182,6 +184,7 @@ private final class PreviewSession {
     case .written, .notBegun: break
     case .cut: isCut = true
     case .gone: outcome = .gone
+    case .failed(let failure): outcome = .unwritable(failure)
     }
   }
 

@@ -179,4 +179,15 @@ import Testing
     let outcome = try tool.run(line.split(separator: " ").map(String.init))
     #expect(outcome.status == 2 && outcome.output.isEmpty && !outcome.errors.isEmpty)
   }
+
+  @Test(arguments: ["still cat.gif", "play --place 4x4@0,0 cat.gif", "play --clear --id 7"])
+  func `a disk that is full is status 4`(_ line: String) throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    try tool.write(Self.still, to: "cat.gif")
+    let status = try tool.shell("\"$ZOETROPE\" \(line) --protocol kitty >/dev/full 2>errors")
+    #expect(status == 4)
+    let errors = String(decoding: try tool.read("errors"), as: UTF8.self)
+    #expect(errors == "zoetrope: error: standard output: No space left on device\n")
+  }
 }
