@@ -38,7 +38,16 @@ import Testing
     ),
     (
       "ln -s s.png s.json; $ZOETROPE sheet cat.gif -o s.png --atlas s.json --force",
-      "the sheet and the atlas are the same file", ["cat.gif", "s.json"]
+      "the names of the sheet and the atlas conflict", ["cat.gif", "s.json"]
+    ),
+    // One output is a directory on the path of another.
+    (
+      "$ZOETROPE sheet cat.gif -o s/a.png --atlas s",
+      "the names of the sheet and the atlas conflict", ["cat.gif"]
+    ),
+    (
+      "$ZOETROPE extract cat.gif -o f.tar --format tar --manifest f.tar/m.json",
+      "the names of the archive and the manifest conflict", ["cat.gif"]
     ),
     // Names that end in null bytes.
     (

@@ -137,15 +137,19 @@ import Testing
     (["-o", "o/", "--manifest", "./o/../o/cat-0001.png"], "o/cat-0001.png"),
     (["-o", "a.png", "--frames", "0", "--manifest", "a.png"], "a.png"),
     (["-o", "a.ffconcat", "--format", "ffconcat", "--manifest", "./a.ffconcat"], "a.ffconcat"),
+    (["-o", "o/", "--manifest", "o"], "o/cat-0000.png"),
+    (["-o", "a/b/{index}", "--manifest", "./a"], "a/b/0"),
+    (["-o", "a.png", "--frames", "0", "--manifest", "a.png/m/n.json"], "a.png"),
   ])
-  func `a manifest does not overwrite another output`(
+  func `a manifest does not stand in the way of another output`(
     _ options: [String], _ name: String
   ) throws {
     try withTool { (tool: Tool) throws in
       let result = try tool.run(["extract", "cat.gif", "--force"] + options)
       #expect(result.status == 2)
       #expect(
-        result.errors.contains("\(name) would also be the manifest; give --manifest another name"))
+        result.errors.contains(
+          "the names of \(name) and the manifest conflict; give --manifest another name"))
       #expect(try tool.list() == ["cat.gif"])
     }
   }

@@ -251,7 +251,8 @@ extension ExtractRequest {
     if format == .tar, case .stream(let path) = destination, !OutputStream.isNeeded(for: path),
       !names.insert(FileSystem.followingLinks(path))
     {
-      throw .usage("the archive and the manifest cannot both be \(path)")
+      throw .usage(
+        "the names of the archive and the manifest conflict; give --manifest another name")
     }
     if isStreamed(to: destination) {
       return inputs.map {

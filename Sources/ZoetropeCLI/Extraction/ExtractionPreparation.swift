@@ -71,7 +71,7 @@ extension ExtractRequest {
           ? "; --resume keeps the frames and rewrites the list" : ""))
   }
 
-  /// Returns the failure for an output whose path, `path`, is also that of another output.
+  /// Returns the failure for an output whose path, `path`, is also that of another output, or conflicts with it.
   ///
   /// - Parameter advice: How to choose different names, unless the other output is the manifest.
   private func collision(at path: FilePath, advice: String) -> CommandFailure {
@@ -80,7 +80,8 @@ extension ExtractRequest {
       let place = FilePath(bytes: RawArguments.bytes(of: manifest))
       _ = names.insert(FileSystem.followingLinks(place))
       guard names.insert(path) else {
-        return .usage("\(path) would also be the manifest; give --manifest another name")
+        return .usage(
+          "the names of \(path) and the manifest conflict; give --manifest another name")
       }
     }
     return .usage("two outputs would be called \(path); \(advice)")

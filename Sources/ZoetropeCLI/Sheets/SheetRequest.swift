@@ -69,7 +69,7 @@ struct SheetRequest: Hashable {
       let path = try OutputFile.path(ofFile: name)
       try identities.check(path)
       guard names.insert(isForced ? FileSystem.followingLinks(path) : path) else {
-        throw .usage("the sheet and the atlas are the same file")
+        throw .usage("the names of the sheet and the atlas conflict")
       }
       guard isForced || !OutputFile.isTaken(path) else {
         throw WriteFailure.exists("\(path)").commandFailure

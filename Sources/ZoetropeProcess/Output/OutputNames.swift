@@ -1,12 +1,13 @@
 package import SystemPackage
 internal import Zoetrope
 
-/// The names of the files that a command will write. No file may occur twice, not even under two spellings of its name.
+/// The names of the files that a command will write. No file may occur twice, not even under two spellings of its name,
+/// and none may have the name of a directory that has to be created for another.
 package struct OutputNames {
   /// A directory that need not exist: the deepest existing directory on its path, and the rest of the path below that.
   private struct Directory: Hashable {
     let identity: FileIdentity?
-    let rest: FilePath
+    var rest: FilePath
   }
 
   private struct Place: Hashable {
@@ -16,16 +17,36 @@ package struct OutputNames {
 
   private var directories: [FilePath: Directory] = [:]
   private var places: Set<Place> = []
+  /// The places of the directories that have to be created.
+  private var created: Set<Place> = []
 
   package init() {}
 
-  /// Adds `path`. Returns false if the same file was added before.
+  /// Adds `path`. Returns false if the same file was added before, or if one of the files is a directory on the path of
+  /// the other.
   package mutating func insert(_ path: FilePath) -> Bool {
     let parent = OutputFile.directory(of: path)
     let directory = directories[parent] ?? Self.directory(parent)
-    directories[parent] = directory
+    if directories[parent] == nil {
+      let missing = Self.missing(directory)
+      guard places.isDisjoint(with: missing) else { return false }
+      created.formUnion(missing)
+      directories[parent] = directory
+    }
     let name = path.lastComponent.map { FilePath(root: nil, [$0]).bytes } ?? []
-    return places.insert(Place(directory: directory, name: name)).inserted
+    let place = Place(directory: directory, name: name)
+    return !created.contains(place) && places.insert(place).inserted
+  }
+
+  /// Returns the places of `directory` and of the directories on its path, as far as they do not exist.
+  private static func missing(_ directory: Directory) -> Set<Place> {
+    var places: Set<Place> = []
+    var parent = Directory(identity: directory.identity, rest: FilePath())
+    for component in directory.rest.components {
+      places.insert(Place(directory: parent, name: FilePath(root: nil, [component]).bytes))
+      parent.rest.append(component)
+    }
+    return places
   }
 
   private static func directory(_ path: FilePath) -> Directory {
