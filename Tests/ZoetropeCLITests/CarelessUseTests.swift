@@ -63,6 +63,8 @@ import Testing
       ["cat.gif", "m"]
     ),
     ("$ZOETROPE play cat.gif --protocol none --trace t/", "t/ is a directory", ["cat.gif"]),
+    // A variable that is not set.
+    ("$ZOETROPE play cat.gif --protocol none --trace ''", "the trace is empty", ["cat.gif"]),
     // Manifests that do not say what an animation needs.
     (
       "$ZOETROPE extract cat.gif -o o/ --raw --manifest m.json && $ZOETROPE make m.json -o r.gif",

@@ -18,6 +18,14 @@ import Zoetrope
     }
   }
 
+  @Test func `an error shows an empty name as quotes`() throws {
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run("info", "")
+      #expect(result.status == 3)
+      #expect(result.errors == "zoetrope: error: '': No such file or directory\n")
+    }
+  }
+
   @Test func `a pipe with a name is read to its end, also in pieces`() throws {
     try withTool { (tool: Tool) throws in
       let script =

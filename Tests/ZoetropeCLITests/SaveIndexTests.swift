@@ -18,7 +18,9 @@ import Zoetrope
       #expect(try tool.run("info", "--save-index", "dog.index", "-", input: gif).status == 0)
       #expect(try tool.read("dog.index") == index.bytes)
       #expect(try tool.run("info", "--save-index", "a", "dog.gif", "dog.gif").status == 2)
-      #expect(try tool.run("info", "--save-index", "-", "dog.gif").status == 2)
+      for name in ["-", ""] {
+        #expect(try tool.run("info", "--save-index", name, "dog.gif").status == 2)
+      }
       #expect(try tool.run("info", "--save-index", "no/such/place", "dog.gif").status == 4)
     }
   }

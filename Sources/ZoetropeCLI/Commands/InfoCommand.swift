@@ -99,6 +99,7 @@ struct InfoCommand: ZoetropeSubcommand {
         throw ValidationError(
           "--format cannot be combined with --json, --frames, --metadata, --hashes or --timing all")
       }
+      if saveIndex == "" { throw ValidationError("the name of the index is empty") }
       // The report already goes to standard output, so the index cannot go there.
       if saveIndex.map(OutputStream.canonicalName) == "-" {
         throw ValidationError("--save-index requires a file")

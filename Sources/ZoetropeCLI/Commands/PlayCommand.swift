@@ -172,6 +172,10 @@ struct PlayCommand: ZoetropeSubcommand {
 
     @Flag(help: "Let the trace replace an existing file.")
     var force = false
+
+    func validate() throws {
+      if trace == "" { throw ValidationError("the name of the trace is empty") }
+    }
   }
 
   func validate() throws {

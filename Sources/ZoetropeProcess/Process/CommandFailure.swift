@@ -57,7 +57,8 @@ package struct CommandFailure: Error, Hashable {
 
   /// The failure as one line of text.
   package var line: String {
-    var text = file.map { "\($0.sanitized): " } ?? ""
+    // The name is empty if a script has quoted a variable that is not set.
+    var text = file.map { "\($0.isEmpty ? "''" : $0.sanitized): " } ?? ""
     text += message.sanitized
     if let frame { text += ", frame \(frame)" }
     if let byte { text += ", byte \(byte)" }
