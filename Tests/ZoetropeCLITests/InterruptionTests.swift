@@ -85,6 +85,19 @@ import Testing
     }
   }
 
+  @Test func `an archive that is terminated while it waits for an input leaves no file`() throws {
+    try withTool { tool in
+      // The archive is created before the pipe is opened, which has no writer.
+      let script = """
+        mkfifo p; { (until ls -A | grep -q tmp$ || ! kill -0 $$; do :; done; kill -TERM $$) 2>noise & \
+        exec "$ZOETROPE" extract p -o all.tar --format tar 2>err; }
+        """
+      #expect(try tool.endingSignal(of: script) == SIGTERM)
+      #expect(try tool.list() == ["cat.gif", "err", "noise", "p"])
+      #expect(try tool.read("err") == Array("zoetrope: p: interrupted\n".utf8))
+    }
+  }
+
   @Test(arguments: ["tar", "y4m"])
   func `an interrupted file of all frames is not said to have some, but a stream is`(
     _ format: String

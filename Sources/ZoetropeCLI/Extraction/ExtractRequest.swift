@@ -88,6 +88,21 @@ extension ExtractRequest {
       style: isQuiet ? .none : progress, inputs: inputs, writes: true)
     let preparations = try prepare(
       inputs, for: destination, avoiding: identities, keptIn: store, progress)
+    guard format == .tar, destination != .standardOutput else {
+      return try extract(
+        preparations, to: destination, avoiding: identities, keptIn: store, progress)
+    }
+    // The temporary file of an archive has to be removed even if a signal arrives while an input is being opened.
+    return try Signals.whileCaught { () throws(CommandFailure) in
+      try extract(preparations, to: destination, avoiding: identities, keptIn: store, progress)
+    }
+  }
+
+  /// Extracts the frames of the prepared files, and completes the archive and the manifest.
+  private func extract(
+    _ preparations: [ExtractionPreparation], to destination: OutputDestination,
+    avoiding identities: InputIdentities, keptIn store: FrameStore?, _ progress: ProgressReporter
+  ) throws(CommandFailure) -> ExitStatus {
     let (stream, archive) = try open(destination)
     var isComplete = false
     defer {
@@ -99,9 +114,9 @@ extension ExtractRequest {
     let status = try extract(
       preparations, to: stream, keptIn: store, manifest: &manifest, progress)
     progress.isCutShort = Self.endsAll(status)
-    guard Signals.ending == nil else {
+    if let ending = Signals.ending {
       if !isQuiet { progress.summarize() }
-      return status
+      return ending
     }
     // An empty archive is discarded, because the only thing it could do is replace another archive.
     let isEmpty = archive != nil && (try? FileStatus(of: stream.descriptor))?.byteCount == 0

@@ -21,6 +21,8 @@ package enum Signals {
 
   /// One bit for each signal that has arrived and has not been cleared.
   private static let came = Atomic<UInt64>(0)
+  /// The number of calls of ``whileCaught(_:)`` that have not returned.
+  private static let catchers = Atomic<Int>(0)
 
   // MARK: - Catching
 
@@ -31,13 +33,16 @@ package enum Signals {
     for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
   }
 
-  /// Runs `body`. Meanwhile, SIGINT, SIGTERM and SIGHUP set ``ending`` instead of ending the process.
+  /// Runs `body`. Meanwhile, SIGINT, SIGTERM and SIGHUP set ``ending`` instead of ending the process. Calls can be
+  /// nested.
   package static func whileCaught<Result, Failure>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    catchEndings()
+    if catchers.add(1, ordering: .relaxed).oldValue == 0 { catchEndings() }
     defer {
-      for number in endings where !isIgnored(number) { signal(number, SIG_DFL) }
+      if catchers.subtract(1, ordering: .relaxed).newValue == 0 {
+        for number in endings where !isIgnored(number) { signal(number, SIG_DFL) }
+      }
     }
     return try body()
   }
