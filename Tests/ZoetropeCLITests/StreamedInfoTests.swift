@@ -62,6 +62,21 @@ import Testing
     #expect(try tool.run("info", "cut.gif", "--follow-timeout", "1s").status == 2)
   }
 
+  @Test func `a pipe that stays silent is complete after the given time`() throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    try tool.write(Array(SampleGIF().bytes.dropLast(20)), to: "cut.gif")
+    let info =
+      "timeout 120 \"$ZOETROPE\" info --format '{frames} {byte_count}' --follow "
+      + "--follow-timeout 50ms"
+    // The open descriptor 3 keeps the pipe from ending.
+    let silent = "mkfifo p; exec 3<>p; cat cut.gif >&3; \(info) p >piped"
+    #expect(try tool.shell("\(silent); \(info) cut.gif >whole; cmp piped whole") == 0)
+    #expect(try !tool.read("piped").isEmpty)
+    // A pipe that never had a writer.
+    #expect(try tool.shell("mkfifo q; \(info) q 2>errors") == 3)
+  }
+
   @Test(arguments: [[], ["--protocol", "none"]])
   func `the time of playing ends waiting for a file that does not grow`(_ words: [String]) throws {
     let tool = try Tool()

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SystemPackage
 import Zoetrope
 
@@ -6,7 +7,7 @@ struct InputChunks: AsyncSequence, Sendable {
   typealias Element = [UInt8]
   typealias Failure = AnimatedImageError
 
-  /// The pause between two checks whether a followed file has grown.
+  /// The pause between two checks whether a followed file has grown, or whether data has arrived in a pipe.
   private static let interval = Duration.milliseconds(25)
 
   private let file: OwnedFile
@@ -24,11 +25,12 @@ struct InputChunks: AsyncSequence, Sendable {
 
   func makeAsyncIterator() -> Iterator {
     Iterator(
-      chunks: FileChunks(file.descriptor).makeAsyncIterator(), isFollowed: isFollowed,
+      file: file, chunks: FileChunks(file.descriptor).makeAsyncIterator(), isFollowed: isFollowed,
       patience: patience)
   }
 
   struct Iterator: AsyncIteratorProtocol {
+    fileprivate let file: OwnedFile
     fileprivate var chunks: FileChunks.Iterator
     fileprivate let isFollowed: Bool
     fileprivate let patience: Duration?
@@ -38,8 +40,12 @@ struct InputChunks: AsyncSequence, Sendable {
     ) async throws(AnimatedImageError) -> [UInt8]? {
       let end = patience.map { ContinuousClock.now + $0 }
       while true {
-        if let chunk = try await chunks.next(isolation: actor) { return chunk }
-        guard isFollowed, end.map({ $0 > .now }) ?? true else { return nil }
+        // A read of a pipe waits for data, so it begins only once there is data if the wait has an end.
+        if end == nil || file.isReady {
+          if let chunk = try await chunks.next(isolation: actor) { return chunk }
+          guard isFollowed else { return nil }
+        }
+        guard end.map({ $0 > .now }) ?? true else { return nil }
         do { try await Task.sleep(for: InputChunks.interval) } catch { return nil }
       }
     }
@@ -63,4 +69,10 @@ private final class OwnedFile: Sendable {
   deinit { if !isBorrowed { try? descriptor.close() } }
 
   var isRegular: Bool { (try? FileStatus(of: descriptor))?.isRegular ?? false }
+
+  /// Whether a read would not wait, because there is data or the data has ended.
+  var isReady: Bool {
+    var request = [pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)]
+    return waitForEvents(&request, milliseconds: 0) > 0
+  }
 }

@@ -74,8 +74,8 @@ extension InputFile {
   ///
   /// - Parameters:
   ///   - isFollowed: Whether to read a file past its current end until the animation is complete.
-  ///   - patience: How long a followed file may stay unchanged before it counts as complete. Default: nil, which means
-  ///     forever.
+  ///   - patience: How long a followed file may stay unchanged, or a pipe without data, before it counts as complete.
+  ///     Default: nil, which means forever.
   ///   - isAbandoned: A closure that is called ten times a second until the canvas is known. It returns true to give
   ///     up.
   package func openStream(
