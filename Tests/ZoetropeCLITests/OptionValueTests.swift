@@ -108,6 +108,21 @@ import Zoetrope
     }
   }
 
+  @Test(arguments: [
+    ("--size 65536x1", "with sides up to 65535"), ("--fps 1001", "(up to 1000)"),
+    ("--follow --follow-timeout soon", "as in 2s"),
+  ])
+  func `a value that is refused is told the range or the form`(
+    _ options: String, _ advice: String
+  ) throws {
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run(
+        ["extract", "cat.gif", "-o", "o/"] + options.split(separator: " ").map(String.init))
+      #expect(result.status == 2)
+      #expect(result.errors.contains(advice), "\(result.errors)")
+    }
+  }
+
   @Test func `a colour may be written with a number sign`() {
     let color = RGBA(red: 255, green: 128, blue: 0)
     #expect(BackgroundArgument(argument: "#ff8000")?.color == color)

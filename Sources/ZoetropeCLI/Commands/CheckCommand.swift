@@ -11,8 +11,9 @@ struct CheckCommand: ZoetropeSubcommand {
     usage: "zoetrope check [options] <files> ...",
     discussion: """
       Exit status: 0 nothing is lost, 1 some data is lost, 3 nothing can be decoded. With \
-      --strict, the status is 6 for any deviation from the format, even a harmless one. If several \
-      files are given and their statuses differ, the exit status is 1.
+      --strict, the status is 6 for any deviation from the format, even a harmless one. The \
+      checksums of PNG chunks that hold nothing to read, such as unknown chunks, are not checked. If \
+      several files are given and their statuses differ, the exit status is 1.
 
       If a finding occurs several times, it is shown once, with the number of the others; --json \
       lists each occurrence. Results are printed as soon as a file is done. --json prints one line \

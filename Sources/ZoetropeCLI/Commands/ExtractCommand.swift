@@ -102,7 +102,11 @@ struct ExtractCommand: ZoetropeSubcommand {
 
     @Option(
       parsing: .unconditional,
-      help: "Write this many pictures per second of the play, or of --time; {index} counts them.")
+      help: ArgumentHelp(
+        """
+        Write this many pictures per second (up to 1000) of the play, or of --time; {index} counts \
+        them.
+        """))
     var fps: PictureRate?
 
     @Option(

@@ -77,7 +77,7 @@ struct FollowArguments: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Treat the file as complete if no data arrives for this long.", valueName: "time"))
+      "Treat the file as complete if no data arrives for this long, as in 2s.", valueName: "time"))
   var followTimeout: TimeArgument?
 
   func validate() throws {
