@@ -10,6 +10,8 @@ import Zoetrope
     ("1.5s-3s", .milliseconds(1500), .seconds(3)), ("500ms-", .milliseconds(500), nil),
     ("-2", .zero, .seconds(2)), ("2s", .seconds(2), .seconds(2)),
     ("0.25ms-1", .microseconds(250), .seconds(1)),
+    ("45874500000ms-", .seconds(45_874_500), nil),
+    ("-999999999999ms", .zero, .milliseconds(999_999_999_999)),
   ]
 
   @Test(arguments: ranges)
@@ -21,6 +23,7 @@ import Zoetrope
 
   @Test(arguments: [
     "", "-", "s", "1-2-3", "3s-1s", "1m", "1..5", "-1s-2s", "1s-1s", "1e3", "9999999999",
+    "1000000000000ms",
     "0.0000001s", "0.0009ms-", "-0.00000099", "0.000000001-1s",
   ])
   func `other text is refused`(_ text: String) {

@@ -59,7 +59,11 @@ struct TimeRange: Hashable, Sendable {
     let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count) else { return nil }
     let startsWithPoint = parts.count == 2 && parts[0].isEmpty
-    guard let whole = startsWithPoint ? 0 : parts[0].plainNumber else { return nil }
+    // A play can last 10⁹ seconds, and reports give times in milliseconds.
+    let longest = scale == 1000 ? 12 : 9
+    guard let whole = startsWithPoint ? 0 : parts[0].plainNumber(digits: longest) else {
+      return nil
+    }
     var microseconds = whole * scale
     var isZero = whole == 0
     if parts.count == 2 {
