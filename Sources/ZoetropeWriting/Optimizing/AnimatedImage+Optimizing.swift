@@ -126,7 +126,9 @@ extension AnimatedImage {
     var best: (bytes: [UInt8], isExact: Bool, losesMetadata: Bool)?
     for way in ways where !way.isFallback || best?.isExact != true {
       begin()
-      let sink = LimitedSink((best?.bytes.count ?? source.byteCount) - 1)
+      // Of two files of the same size, the one without loss is kept: a tolerance may have changed no pixel.
+      let mayTie = way.isExact && best?.isExact == false
+      let sink = LimitedSink((best?.bytes.count ?? source.byteCount) - (mayTie ? 0 : 1))
       do throws(AnimatedImageError) {
         let lost = try way.write(sink, progress)
         guard countsMetadata || sink.bytes.count + (lost ?? 0) < source.byteCount else { continue }

@@ -376,6 +376,23 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: [AnimationFormat.gif, .apng])
+  func `a file in which a tolerance changes no pixel is exact`(format: AnimationFormat) throws {
+    // There are three colours, none like another.
+    let film = (0..<4).map { Self.picture($0, colors: 2) }
+    var options = AnimationWriterOptions(format: format)
+    options.metadata = AnimationMetadata()
+    options.metadata?.texts = [.init(key: "Comment", value: "this is left out")]
+    let image = try AnimatedImage(bytes: try Self.write(film, options))
+    func optimized(_ tolerance: Int) throws -> OptimizedAnimation {
+      let options = OptimizingOptions(tolerance: tolerance, stripsMetadata: true)
+      return try image.optimize(to: MemorySink(), options: options)
+    }
+    let (exact, similar) = (try optimized(0), try optimized(8))
+    #expect(!exact.isCopy && exact.isExact)
+    #expect(similar == exact)
+  }
+
   @Test func `a hint that reaches beyond the canvas is clipped`() throws {
     for format in [AnimationFormat.gif, .apng] {
       for tolerance in [0, 40] {
