@@ -124,7 +124,8 @@ struct AnimationDestination: Hashable {
       }
     }
     try template.checkNames(
-      of: inputs, example: "DIR/{name}" + (ending.map { ".\($0)" } ?? ""))
+      of: inputs, example: "DIR/{name}" + (ending.map { ".\($0)" } ?? ""),
+      keepsExtension: keepsExtension || keepsFormat)
     formats = choices
     places = zip(inputs, choices).map { input, choice in
       .file(

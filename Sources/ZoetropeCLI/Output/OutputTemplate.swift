@@ -59,13 +59,14 @@ struct OutputTemplate: Hashable, Sendable {
 
   /// The values of the placeholders that can differ between inputs. Two inputs with the same values have the same
   /// output names.
-  private func fileKey(_ input: InputFile) -> [[UInt8]] {
+  private func fileKey(_ input: InputFile, keepsExtension: Bool = false) -> [[UInt8]] {
     tokens.compactMap { token in
       switch token {
       case .name: input.fullStem
       case .stem: input.stem
       case .directory: input.directory
       case .parent: input.parent
+      case .fileExtension where keepsExtension: Array((input.path?.extension ?? "").utf8)
       default: nil
       }
     }
@@ -101,15 +102,19 @@ struct OutputTemplate: Hashable, Sendable {
 
 extension OutputTemplate {
   /// Throws if the template gives the outputs of two inputs the same name. `example` is a template with `{name}` for
-  /// the message, which adds what is needed for different names.
-  func checkNames(of inputs: [InputFile], example: String) throws(CommandFailure) {
+  /// the message, which adds what is needed for different names. `keepsExtension` says whether `{ext}` is the extension
+  /// of each input, rather than the same for all outputs.
+  func checkNames(
+    of inputs: [InputFile], example: String, keepsExtension: Bool = false
+  ) throws(CommandFailure) {
     guard inputs.count > 1 else { return }
     guard tellsFilesApart else {
       throw .usage("several files need a directory, or {stem} or {name} in the output name")
     }
     var names: [[[UInt8]]: InputFile] = [:]
     for input in inputs {
-      guard let other = names.updateValue(input, forKey: fileKey(input)) else { continue }
+      let key = fileKey(input, keepsExtension: keepsExtension)
+      guard let other = names.updateValue(input, forKey: key) else { continue }
       if input.path == other.path { throw .usage("\(input.name) is named twice; name it once") }
       let isSame = input.path.map { other.isFile(at: $0) } ?? false
       let advice =
@@ -128,8 +133,9 @@ extension OutputTemplate {
       ([.directory, .name], "{dir}/{name}", "use {dir}, the input's directory"),
       ([.parent, .name], "{parent}/{name}", "use {parent}, the name of the input's directory"),
     ]
-    let choice = choices.first {
-      Set(inputs.map(OutputTemplate(tokens: $0.fields).fileKey)).count == inputs.count
+    let choice = choices.first { choice in
+      let template = OutputTemplate(tokens: choice.fields)
+      return Set(inputs.map { template.fileKey($0) }).count == inputs.count
     }
     return choice.map {
       "\($0.advice), as in -o '\(example.replacing("{name}", with: $0.text))'"

@@ -108,6 +108,19 @@ import ZoetropeProcess
         == "the output is PNG, but its name ends in .gif; add .png to the output name")
   }
 
+  @Test func `outputs that keep the extensions of their inputs are told apart by them`() throws {
+    let inputs = [InputFile("a.gif"), InputFile("a.png")]
+    for keepsFormat in [false, true] {
+      let kept = try AnimationDestination(
+        "o/{stem}.{ext}", for: inputs, keepsFormat: keepsFormat)
+      #expect(inputs.indices.map { kept.name(of: $0).text } == ["o/a.gif", "o/a.png"])
+    }
+    // Both outputs are GIF.
+    for template in ["o/{ext}/{stem}.gif", "o/{stem}.{ext}.gif"] {
+      #expect(throws: CommandFailure.self) { try AnimationDestination(template, for: inputs) }
+    }
+  }
+
   @Test func `names that say nothing of the format are kept`() throws {
     let (plain, stream) = (InputFile("a.gif"), InputFile("-"))
     for (name, input) in [
@@ -213,7 +226,7 @@ import ZoetropeProcess
   @Test(arguments: [
     ("convert cat.gif cat.png -o o/{stem}.gif", "-o 'DIR/{name}.gif'"),
     ("convert cat.gif cat.png -o o/ --format apng", "-o 'DIR/{name}.png'"),
-    ("optimize cat.gif cat.png -o o/{stem}.{ext}", "-o 'DIR/{name}'"),
+    ("optimize cat.gif cat.png -o o/{stem}.gif", "-o 'DIR/{name}'"),
     ("extract cat.gif cat.png -o o/ --format y4m", "-o 'DIR/{name}.y4m'"),
     ("extract cat.gif dog.gif -o o/{stem}.png", "add {index} to the output name"),
     ("extract cat.gif ./cat.gif -o o/", "they are the same file, so name it once"),
