@@ -69,6 +69,7 @@ final class FilePictures: PictureSupply {
       !$0.kind.isTolerated && !(keepsCut && $0.kind == .cutFrame && $0.frameIndex == 0)
     }) {
       failure = CommandFailure(.undecodable, code: damage.kind.name, damage.detail)
+      failure?.byte = damage.byteOffset
     } else if image.frames.count != 1 || image.staticImage != nil {
       failure = .usage(
         image.frames.count == 1

@@ -315,6 +315,19 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `a refusal of a damaged picture says where the damage is`() throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write(Self.library.file("Bad/gif-cut-in-frame-0.gif"), to: "cut.gif")
+      let result = try tool.run("make", "cut.gif", "-o", "a.gif", "--fps", "5")
+      #expect(result.status == 3)
+      #expect(
+        result.errors
+          == "zoetrope: error: cut.gif: the data ends after 11 of 16 pixels, byte 47\n")
+      let line = try tool.run("make", "cut.gif", "-o", "a.gif", "--fps", "5", "--json")
+      #expect(line.errors.contains("\"byte_offset\":47,"), "\(line.errors)")
+    }
+  }
+
   @Test func `a picture that vanishes before it is read again is named`() throws {
     try withTool { (tool: Tool) throws in
       let still = try tool.run("still", "cat.gif", "-o", "0.png", "--size", "3000x2000")
