@@ -156,13 +156,13 @@ extension EditPlan {
     mergedCount = delays.mergedCount
     hasExactDelays = delays.isExact
     keepsDuration = delays.keepsDuration
-    losesMetadata = copying.losesMetadata(header, of: image.header)
     damage =
       image.damage
       + (pictures.damage.keys.sorted().compactMap { pictures.damage[$0] }
       + (loss.map { [$0] } ?? []))
       .filter { !image.damage.contains($0) }
     frames = Self.frames(steps, image, areNumbered: copying.numbersFrames)
+    losesMetadata = copying.losesMetadata(self)
   }
 
   /// Checks that the format can store the number of plays.

@@ -71,7 +71,7 @@ public struct EditPlan: Sendable {
   package let keepsDuration: Bool
   /// Whether metadata is left out because the format, or the way in which pixels are stored, rules it out. If all
   /// pictures are encoded again, chunks and extension blocks of unknown types are left out, too.
-  public let losesMetadata: Bool
+  public internal(set) var losesMetadata = false
   /// The damage found in the structure of the source, and in the frames that had to be decoded.
   public let damage: [Damage]
 
@@ -113,6 +113,12 @@ public struct EditPlan: Sendable {
   /// The part of the plan that encodes all pictures again, or nil if frames can be copied.
   package var rewriting: PictureRewriting? {
     if case .rewritten(let rewriting) = structure { rewriting } else { nil }
+  }
+
+  /// Whether the output has all frames as the source stores them, and plays them as often.
+  var changesNothing: Bool {
+    header == image.header && playCount == image.playCount && frames.count == image.frames.count
+      && frames.allSatisfy { if case .copied = $0.action { true } else { false } }
   }
 
   /// Keeps the file that the plan has written, instead of the pictures that would save work when writing it.

@@ -15,16 +15,16 @@ protocol FrameCopying: Sendable {
   func steps(
     for frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect, mayReduce: Bool
   ) throws(AnimatedImageError) -> PlannedSteps
-  /// Returns whether a file with `header` lacks metadata because its pixels are stored in another way than those of
-  /// `source`, the header of the source.
-  func losesMetadata(_ header: ImageHeader, of source: ImageHeader) -> Bool
+  /// Returns whether a file that is written as `plan` says lacks metadata of the source: chunks that do not apply to
+  /// pixels that are stored in another way, or to other bytes.
+  func losesMetadata(_ plan: EditPlan) -> Bool
   /// Creates the writer of a file that is written as `plan` says.
   func makeWriter(_ plan: EditPlan, _ isCancelled: @escaping @Sendable () -> Bool)
     -> any EditWriting
 }
 
 extension FrameCopying {
-  func losesMetadata(_ header: ImageHeader, of source: ImageHeader) -> Bool { false }
+  func losesMetadata(_ plan: EditPlan) -> Bool { false }
 }
 
 /// The steps that show the frames of the output, the seam, and the header of the output.

@@ -8,6 +8,7 @@ struct PNGEditWriter: EditWriting {
   private var frames: APNGFrameChunks
   /// Whether the chunks of an animation are written. A still picture has none.
   private let isAnimated: Bool
+  private let changesNothing: Bool
 
   init(_ plan: EditPlan, _ map: PNGStructureMap, _ isCancelled: @escaping @Sendable () -> Bool) {
     self.isCancelled = isCancelled
@@ -16,6 +17,7 @@ struct PNGEditWriter: EditWriting {
     encoder = PNGFormEncoder(plan.header, effort: plan.effort)
     frames = APNGFrameChunks(beginsWithStaticImage: map.beginsWithStaticImage)
     isAnimated = plan.header.format == .apng
+    changesNothing = plan.changesNothing
   }
 
   mutating func start(_ output: inout EditOutput) throws(AnimatedImageError) {
@@ -35,7 +37,7 @@ struct PNGEditWriter: EditWriting {
       chunk.append(frameCount: plan.steps.count, plan.playCount)
       try output.append(chunk.bytes)
     }
-    for chunk in map.head where PNGStructureMap.keeps(chunk, header, of: source) {
+    for chunk in map.head where keeps(chunk) {
       if chunk.type.elementsEqual("PLTE".utf8), header.palette != source.palette {
         try appendPalette(&output)
       } else {
@@ -56,6 +58,10 @@ struct PNGEditWriter: EditWriting {
           "IDAT", try encoder.compress(picture, in: plan.crop, isCancelled: isCancelled), &output)
       }
     }
+  }
+
+  private func keeps(_ chunk: PNGStructureMap.Chunk) -> Bool {
+    PNGStructureMap.keeps(chunk, in: plan, changesNothing: changesNothing)
   }
 
   private mutating func appendPalette(_ output: inout EditOutput) throws(AnimatedImageError) {
@@ -150,7 +156,7 @@ struct PNGEditWriter: EditWriting {
   }
 
   mutating func finish(_ output: inout EditOutput) throws(AnimatedImageError) {
-    for chunk in map.tail { try output.copy(chunk.range) }
+    for chunk in map.tail where keeps(chunk) { try output.copy(chunk.range) }
     try append("IEND", [], &output)
   }
 

@@ -65,6 +65,13 @@ struct PNGStructureMap: Sendable {
     }
   }
 
+  /// Returns whether `chunk` may be wrong in a file that differs from the source in anything. An iDOT, for example, has
+  /// offsets of the old bytes. A histogram is not such a chunk: it is kept with its palette.
+  static func isBound(_ chunk: Chunk) -> Bool {
+    chunk.type[0] & 0x20 != 0 && fate(of: chunk) == .dropped
+      && !chunk.type.elementsEqual("hIST".utf8)
+  }
+
   /// The number of bytes in chunks whose contents the image's metadata does not have.
   var otherByteCount: Int {
     (head + tail).reduce(0) { $0 + (Self.fate(of: $1) == .written ? 0 : $1.range.count) }
@@ -206,8 +213,12 @@ extension PNGStructureMap: FrameCopying {
     return (encoded.steps, encoded.seam, header)
   }
 
-  /// Returns whether a chunk of a file with the header `source` still applies to a file with `header`.
-  static func keeps(_ chunk: Chunk, _ header: ImageHeader, of source: ImageHeader) -> Bool {
+  /// Returns whether a chunk of the source of `plan` still applies to the output.
+  ///
+  /// - Parameter changesNothing: ``EditPlan/changesNothing`` of the plan.
+  static func keeps(_ chunk: Chunk, in plan: EditPlan, changesNothing: Bool) -> Bool {
+    if !changesNothing, isBound(chunk) { return false }
+    let (header, source) = (plan.header, plan.image.header)
     let dependsOnColors = ["tRNS", "bKGD", "hIST", "sBIT"].contains {
       chunk.type.elementsEqual($0.utf8)
     }
@@ -222,10 +233,11 @@ extension PNGStructureMap: FrameCopying {
       || !["tRNS", "hIST"].contains { chunk.type.elementsEqual($0.utf8) }
   }
 
-  func losesMetadata(_ header: ImageHeader, of source: ImageHeader) -> Bool {
-    head.contains { chunk in
+  func losesMetadata(_ plan: EditPlan) -> Bool {
+    let changesNothing = plan.changesNothing
+    return (head + tail).contains { chunk in
       let isWritten = ["PLTE", "tRNS"].contains { chunk.type.elementsEqual($0.utf8) }
-      return !isWritten && !Self.keeps(chunk, header, of: source)
+      return !isWritten && !Self.keeps(chunk, in: plan, changesNothing: changesNothing)
     }
   }
 

@@ -271,6 +271,23 @@ import Zoetrope
     }
   }
 
+  @Test func `chunks that are bound to the bytes of the file do not outlast an edit`() throws {
+    var bytes = try film(last: 2)
+    var chunks = PNGBuilder()
+    chunks.chunk("iDOT", [1, 2, 3])
+    chunks.chunk("prVt", [4])
+    bytes.insert(contentsOf: chunks.bytes, at: 33)
+    let image = try AnimatedImage(bytes: bytes)
+    let lists: [[AnimationEdit]] = [[], [.playCount(.finite(7))], [.frames(0..<2)]]
+    for edits in lists {
+      let plan = try EditPlan(image, edits, EditOptions())
+      let sink = MemorySink()
+      _ = try plan.write(to: sink)
+      #expect(sink.bytes.contains(Array("iDOT".utf8)) == edits.isEmpty, "\(edits)")
+      #expect(sink.bytes.contains(Array("prVt".utf8)) && plan.losesMetadata != edits.isEmpty)
+    }
+  }
+
   @Test func `a still picture whose frame is repeated becomes an animation`() throws {
     var png = PNGBuilder()
     png.signature()
