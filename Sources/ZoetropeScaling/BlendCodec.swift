@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
+internal import Glibc
 
 /// Loads and stores pixels for the blending passes. A loaded pixel consists of four numbers with premultiplied colours,
 /// so that the colour of a transparent pixel does not bleed into the neighbouring pixels.
