@@ -12,9 +12,9 @@ extension FrameScaler {
     case .pick(let columnPicks, let rowPicks):
       columns = Self.span(of: inside.x..<inside.maxX, in: columnPicks)
       rows = Self.span(of: inside.y..<inside.maxY, in: rowPicks)
-    case .resample(let horizontal, let vertical, _):
-      columns = horizontal.targets(touching: inside.x..<inside.maxX)
-      rows = vertical.targets(touching: inside.y..<inside.maxY)
+    case .resample(let axes):
+      columns = axes.horizontal.targets(touching: inside.x..<inside.maxX)
+      rows = axes.vertical.targets(touching: inside.y..<inside.maxY)
     }
     guard !columns.isEmpty, !rows.isEmpty else { return .empty }
     return PixelRect(

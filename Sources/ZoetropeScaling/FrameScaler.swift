@@ -23,9 +23,16 @@ public struct FrameScaler: Sendable {
     /// the source row of each target row.
     case pick(columns: [Int32], rows: [Int32])
     /// Each target pixel is a weighted sum of source pixels.
-    case resample(horizontal: ResamplingKernel, vertical: ResamplingKernel, verticalFirst: Bool)
+    case resample(Axes)
     /// The bitmaps have no pixels, so there is nothing to draw.
     case nothing
+  }
+
+  /// The kernels of both axes and the order of the passes.
+  struct Axes: Sendable {
+    let horizontal: ResamplingKernel
+    let vertical: ResamplingKernel
+    let verticalFirst: Bool
   }
 
   /// Creates a scaler from bitmaps of `sourceSize` to bitmaps of exactly `size`.
@@ -108,8 +115,9 @@ public struct FrameScaler: Sendable {
         sourceCount: sourceSize.height, start: box.y, length: box.height, count: size.height,
         filter: filter, layout: .vertical)
       plan = .resample(
-        horizontal: horizontal, vertical: vertical,
-        verticalFirst: Self.isVerticalFirst(sourceSize, size, horizontal, vertical))
+        Axes(
+          horizontal: horizontal, vertical: vertical,
+          verticalFirst: Self.isVerticalFirst(sourceSize, size, horizontal, vertical)))
     }
   }
 
@@ -240,48 +248,29 @@ extension FrameScaler {
       try pick(
         bitmap, columns: columns, rows: rows, region: region, into: &buffer,
         isCancelled: isCancelled)
-    case .resample(let horizontal, let vertical, let verticalFirst):
-      try resample(
-        bitmap, Axes(horizontal: horizontal, vertical: vertical, verticalFirst: verticalFirst),
-        region: region, into: &buffer, isCancelled: isCancelled)
+    case .resample(let axes):
+      try resample(bitmap, axes, region: region, into: &buffer, isCancelled: isCancelled)
     }
-  }
-}
-
-extension FrameScaler {
-  /// The kernels of both axes and the order of the passes.
-  struct Axes {
-    let horizontal: ResamplingKernel
-    let vertical: ResamplingKernel
-    let verticalFirst: Bool
   }
 
   /// Draws `region` with the arithmetic for the bitmap's format.
-  func resample(
+  private func resample(
     _ bitmap: Bitmap, _ axes: Axes, region: PixelRect, into buffer: inout PixelBuffer,
     isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
     switch (bitmap.format, isLinearLight) {
     case (.rgba16, false):
-      try resample(
-        bitmap, axes, StraightCodec16(), region: region, into: &buffer, isCancelled: isCancelled)
+      try RegionScaler.draw(
+        StraightCodec16(), bitmap, axes, region: region, into: &buffer, isCancelled: isCancelled)
     case (.rgba16, true):
-      try resample(
-        bitmap, axes, LinearCodec16(), region: region, into: &buffer, isCancelled: isCancelled)
+      try RegionScaler.draw(
+        LinearCodec16(), bitmap, axes, region: region, into: &buffer, isCancelled: isCancelled)
     case (_, true):
-      try resample(
-        bitmap, axes, LinearCodec8(), region: region, into: &buffer, isCancelled: isCancelled)
+      try RegionScaler.draw(
+        LinearCodec8(), bitmap, axes, region: region, into: &buffer, isCancelled: isCancelled)
     case (_, false):
-      try resample(
-        bitmap, axes, StraightCodec8(), region: region, into: &buffer, isCancelled: isCancelled)
+      try RegionScaler.draw(
+        StraightCodec8(), bitmap, axes, region: region, into: &buffer, isCancelled: isCancelled)
     }
-  }
-
-  private func resample<Codec: BlendCodec>(
-    _ bitmap: Bitmap, _ axes: Axes, _ codec: Codec, region: PixelRect,
-    into buffer: inout PixelBuffer, isCancelled: () -> Bool
-  ) throws(AnimatedImageError) {
-    try RegionScaler.draw(
-      codec, bitmap, axes, region: region, into: &buffer, isCancelled: isCancelled)
   }
 }
