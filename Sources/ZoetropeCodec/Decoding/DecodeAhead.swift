@@ -14,9 +14,9 @@ package final class DecodeAhead: Sendable {
   let header: ImageHeader
   let options: DecodingOptions
   private let helperLimit: Int
-  private let window: DecodeWindow
-  private let memory: DecodeMemory
-  private let state = Mutex(Queue())
+  /// The size, in bytes, of the frame blocks that become the canvas, or 0 if all frames are drawn onto the canvas.
+  package let canvasByteCount: Int
+  private let state: Mutex<Queue>
   private let signal = ThreadSignal()
 
   /// The number of pixels at which a batch of frames is large enough to be handed over to another thread.
@@ -39,25 +39,23 @@ package final class DecodeAhead: Sendable {
     self.frames = frames
     self.header = header
     self.options = options
-    self.memory = memory
-    window = DecodeWindow(frames, header: header, options: options)
+    let window = DecodeWindow(frames, header: header, options: options)
     self.helperLimit = min(helperLimit, window.helperLimit)
+    canvasByteCount = window.form?.byteCount ?? 0
+    state = Mutex(Queue(frames, window: window, memory: memory))
   }
 
-  deinit { memory.charge(-state.withLock { $0.chargedBytes }) }
+  deinit { state.withLock { $0.memory.charge(-$0.chargedBytes) } }
 
   /// Calls `body` with the state, then charges the change of the state's byte count to the memory budget.
   private func change<Value>(_ body: (inout sending Queue) -> sending Value) -> sending Value {
     state.withLock { state in
       let value = body(&state)
-      memory.charge(state.byteCount - state.chargedBytes)
+      state.memory.charge(state.byteCount - state.chargedBytes)
       state.chargedBytes = state.byteCount
       return value
     }
   }
-
-  /// The size, in bytes, of the frame blocks that become the canvas, or 0 if all frames are drawn onto the canvas.
-  package var canvasByteCount: Int { window.form?.byteCount ?? 0 }
 
   /// Restarts decoding at frame `index`, and discards all earlier work.
   package func restart(at index: Int) {
@@ -65,9 +63,7 @@ package final class DecodeAhead: Sendable {
       state.generation += 1
       state.heldBytes = 0
       state.takenBytes = 0
-      for case .done(let pixels) in state.slots {
-        state.keep(pixels, window: window, memory: memory)
-      }
+      for case .done(let pixels) in state.slots { state.keep(pixels) }
       state.slots.removeAll(keepingCapacity: true)
       state.charges.removeAll(keepingCapacity: true)
       state.base = index
@@ -103,9 +99,7 @@ package final class DecodeAhead: Sendable {
   {
     while true {
       startHelpers()
-      switch change({
-        $0.step(for: index, frames: frames, window: window, memory: memory)
-      }) {
+      switch change({ $0.step(for: index) }) {
       case .ready(let pixels): return pixels
       case .failed(let error): throw error
       case .decode(let claim): decode(claim, with: &decoder)
@@ -116,15 +110,13 @@ package final class DecodeAhead: Sendable {
 
   /// Recycles the memory of a frame that has been drawn.
   package func recycle(_ pixels: FramePixels) {
-    change { $0.takeBack(pixels, window: window, memory: memory) }
+    change { $0.takeBack(pixels) }
   }
 
   /// Starts as many helpers as the work and the limit allow.
   private func startHelpers() {
     let count = state.withLock { state in
-      guard !state.isStopped,
-        state.canClaim(frames: frames, window: window, memory: memory)
-      else { return 0 }
+      guard !state.isStopped, state.canClaim else { return 0 }
       let count = max(helperLimit - state.helperCount, 0)
       state.helperCount += count
       return count
@@ -139,9 +131,7 @@ package final class DecodeAhead: Sendable {
     var patience = Self.looks
     while true {
       let step = change { state in
-        state.helperStep(
-          frames: frames, window: window, memory: memory, pixels: Self.batchPixels,
-          mayWait: patience > 0)
+        state.helperStep(pixels: Self.batchPixels, mayWait: patience > 0)
       }
       switch step {
       case .decode(let claims):
@@ -161,7 +151,7 @@ package final class DecodeAhead: Sendable {
     let result = Result { () throws(AnimatedImageError) in
       try decoder.decode(frames[claim.index], from: source, into: claim.pixels)
     }
-    let wakes = change { $0.finish(claim, result, window: window, memory: memory) }
+    let wakes = change { $0.finish(claim, result) }
     if wakes { signal.post() }
   }
 }

@@ -17,6 +17,10 @@ extension DecodeAhead {
       let pixels: FramePixels
     }
 
+    let frames: [FrameControl]
+    let window: DecodeWindow
+    /// The budget that frames are charged to.
+    let memory: DecodeMemory
     /// A number that is incremented at each restart. Work begun before the latest restart is discarded.
     var generation = 0
     /// The slots of frame `base` and those after it, in order.
@@ -46,6 +50,10 @@ extension DecodeAhead {
     /// The number of bytes charged to `DecodeMemory`.
     var chargedBytes = 0
 
+    init(_ frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory) {
+      (self.frames, self.window, self.memory) = (frames, window, memory)
+    }
+
     /// The number of bytes of held frames and spare memory together.
     var byteCount: Int { heldBytes + spareBytes }
 
@@ -58,9 +66,7 @@ extension DecodeAhead {
     }
 
     /// Decides the next step of the consumer, which needs frame `index`.
-    mutating func step(
-      for index: Int, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
-    ) -> Step {
+    mutating func step(for index: Int) -> Step {
       let place = index - base
       // A frame that was taken never comes back, so waiting for it would never end.
       precondition(place >= 0, "frames are taken in order")
@@ -75,11 +81,7 @@ extension DecodeAhead {
       }
       // Decode the requested frame if no thread has claimed it, and otherwise the next unclaimed frame instead of
       // idling.
-      let claim =
-        nextClaim <= index
-        ? claim(frames: frames, window: window)
-        : claimAhead(frames: frames, window: window, memory: memory)
-      guard let claim else {
+      guard let claim = nextClaim <= index ? claim() : claimAhead() else {
         isConsumerWaiting = true
         return .wait
       }
@@ -87,15 +89,13 @@ extension DecodeAhead {
       return .decode(claim)
     }
 
-    /// Returns whether the next frame may be claimed: whether there is another frame, and room for it in the window and
+    /// Whether the next frame may be claimed: whether there is another frame, and room for it in the window and
     /// in the memory that all readers share. Another reader may take this memory before the frame is claimed.
-    func canClaim(
-      frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
-    ) -> Bool {
+    var canClaim: Bool {
       guard nextClaim < min(frames.count, end), nextClaim - base < window.frames else {
         return false
       }
-      let (charge, spare) = charge(of: frames[nextClaim], window: window)
+      let (charge, spare) = charge(of: frames[nextClaim])
       return heldBytes == 0
         || heldBytes + charge <= window.bytes && (spare != nil || memory.admits(charge))
     }
@@ -111,15 +111,10 @@ extension DecodeAhead {
     /// Claims frames in order until together they have at least `pixels` pixels. If no frame can be claimed, the helper
     /// waits while the consumer is decoding, because the consumer will then take a frame and make room. Otherwise the
     /// helper ends.
-    mutating func helperStep(
-      frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory, pixels: Int,
-      mayWait: Bool
-    ) -> HelperStep {
+    mutating func helperStep(pixels: Int, mayWait: Bool) -> HelperStep {
       var claims: [Claim] = []
       var sum = 0
-      while !isStopped, sum < pixels,
-        let claim = claimAhead(frames: frames, window: window, memory: memory)
-      {
+      while !isStopped, sum < pixels, let claim = claimAhead() {
         sum += frames[claim.index].rect.size.area
         claims.append(claim)
       }
@@ -133,11 +128,9 @@ extension DecodeAhead {
 
     /// Claims the next frame, or returns nil if its decoding may not begin yet. Charges new memory immediately, so that
     /// neither other readers nor later frames of the same batch claim the same room.
-    private mutating func claimAhead(
-      frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
-    ) -> Claim? {
-      guard canClaim(frames: frames, window: window, memory: memory) else { return nil }
-      let (charge, spare) = charge(of: frames[nextClaim], window: window)
+    private mutating func claimAhead() -> Claim? {
+      guard canClaim else { return nil }
+      let (charge, spare) = charge(of: frames[nextClaim])
       if spare == nil {
         if heldBytes == 0 {
           memory.charge(charge)
@@ -146,12 +139,10 @@ extension DecodeAhead {
         }
         chargedBytes += charge
       }
-      return claim(frames: frames, window: window)
+      return claim()
     }
 
-    private mutating func claim(
-      frames: [FrameControl], window: DecodeWindow
-    ) -> Claim {
+    private mutating func claim() -> Claim {
       let index = nextClaim
       while slots.count <= index - base {
         slots.append(.waiting)
@@ -159,7 +150,7 @@ extension DecodeAhead {
       }
       slots[index - base] = .claimed
       nextClaim += 1
-      let (bytes, spare) = charge(of: frames[index], window: window)
+      let (bytes, spare) = charge(of: frames[index])
       charges[index - base] = bytes
       heldBytes += bytes
       if let spare {
@@ -172,12 +163,9 @@ extension DecodeAhead {
     }
 
     /// Stores the result of a claimed frame and returns whether to wake the consumer.
-    mutating func finish(
-      _ claim: Claim, _ result: Result<Void, AnimatedImageError>, window: DecodeWindow,
-      memory: DecodeMemory
-    ) -> Bool {
+    mutating func finish(_ claim: Claim, _ result: Result<Void, AnimatedImageError>) -> Bool {
       guard claim.generation == generation, !isStopped else {
-        keep(claim.pixels, window: window, memory: memory)
+        keep(claim.pixels)
         return false
       }
       let place = claim.index - base
@@ -199,10 +187,8 @@ extension DecodeAhead {
     /// The total must be bounded because blocks only grow: without a bound, the blocks of many small frames would all
     /// eventually grow to the size of the largest frame. Nothing is kept once all frames to be decoded ahead have been
     /// claimed, because there may be no further request.
-    mutating func keep(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
-      guard !isStopped, nextClaim < end, memory.admits(0) else {
-        return dropSpares()
-      }
+    mutating func keep(_ pixels: FramePixels) {
+      guard !isStopped, nextClaim < end, memory.admits(0) else { return dropSpares() }
       let bytes = pixels.storage.byteCount
       guard byteCount + bytes <= window.bytes else { return }
       spares.append(pixels)
@@ -216,11 +202,11 @@ extension DecodeAhead {
     }
 
     /// Takes back the memory of the frame that the consumer holds.
-    mutating func takeBack(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
+    mutating func takeBack(_ pixels: FramePixels) {
       heldBytes -= takenBytes
       takenBytes = 0
       isConsumerDecoding = false
-      keep(pixels, window: window, memory: memory)
+      keep(pixels)
     }
 
     /// Hands the frame in slot `place` to the consumer, and drops this slot and all earlier ones.
@@ -237,9 +223,7 @@ extension DecodeAhead {
     ///
     /// A small frame is charged for the whole block that it reuses. If it were charged only for its own size, one block
     /// after another would grow to the largest frame's size without being counted.
-    private func charge(
-      of control: FrameControl, window: DecodeWindow
-    ) -> (bytes: Int, spare: FramePixels?) {
+    private func charge(of control: FrameControl) -> (bytes: Int, spare: FramePixels?) {
       let spare = spares.last
       return (max(window.byteCount(of: control), spare?.storage.byteCount ?? 0), spare)
     }

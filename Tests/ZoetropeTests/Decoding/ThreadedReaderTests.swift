@@ -122,10 +122,9 @@ import ZoetropeTestSupport
       bytes: DeltaGIF.make(width: 64, height: 64, frameCount: 4), options: Self.options)
     let window = DecodeWindow(image.frames, header: image.header, options: image.options)
     let memory = DecodeMemory(byteLimit: 1 << 30)
-    var queue = DecodeAhead.Queue()
+    var queue = DecodeAhead.Queue(image.frames, window: window, memory: memory)
     func claim(_ index: Int) throws -> DecodeAhead.Queue.Claim {
-      let step = queue.step(for: index, frames: image.frames, window: window, memory: memory)
-      guard case .decode(let claim) = step else {
+      guard case .decode(let claim) = queue.step(for: index) else {
         throw AnimatedImageError(.parameter, "frame \(index) is not claimed")
       }
       return claim
@@ -133,18 +132,15 @@ import ZoetropeTestSupport
     let first = try claim(0)
     let expected = queue.heldBytes
     try first.pixels.reserve(byteCount: expected + 100_000)
-    _ = queue.finish(first, .success(()), window: window, memory: memory)
+    _ = queue.finish(first, .success(()))
     #expect(queue.heldBytes == first.pixels.storage.byteCount)
     #expect(queue.heldBytes >= expected + 100_000)
     // The consumer takes the frame and gives it back.
-    guard
-      case .ready(let pixels) = queue.step(
-        for: 0, frames: image.frames, window: window, memory: memory)
-    else {
+    guard case .ready(let pixels) = queue.step(for: 0) else {
       Issue.record("the frame is not ready")
       return
     }
-    queue.takeBack(pixels, window: window, memory: memory)
+    queue.takeBack(pixels)
     #expect(queue.heldBytes == 0)
   }
 
@@ -153,11 +149,8 @@ import ZoetropeTestSupport
     let image = try AnimatedImage(bytes: bytes, options: Self.options)
     let window = DecodeWindow(image.frames, header: image.header, options: image.options)
     let memory = DecodeMemory(byteLimit: 4 * window.largestByteCount)
-    var queue = DecodeAhead.Queue()
-    guard
-      case .decode(let claims) = queue.helperStep(
-        frames: image.frames, window: window, memory: memory, pixels: .max, mayWait: false)
-    else {
+    var queue = DecodeAhead.Queue(image.frames, window: window, memory: memory)
+    guard case .decode(let claims) = queue.helperStep(pixels: .max, mayWait: false) else {
       Issue.record("the window is empty")
       return
     }
