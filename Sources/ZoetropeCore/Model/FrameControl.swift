@@ -46,18 +46,8 @@ public struct FrameControl: Sendable, Hashable {
   package init(
     index: Int, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod = .keep,
     blend: BlendOperation = .over, isIndependent: Bool = false, isInterlaced: Bool = false,
-    palette: PaletteUse = .none, byteRange: Range<Int> = 0..<0
-  ) {
-    self.init(
-      index: index, rect: rect, delay: delay, disposal: disposal, blend: blend,
-      isIndependent: isIndependent, isInterlaced: isInterlaced, palette: palette,
-      byteRange: byteRange, localPaletteCount: 0, transparentIndex: nil)
-  }
-
-  package init(
-    index: Int, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod,
-    blend: BlendOperation, isIndependent: Bool, isInterlaced: Bool, palette: PaletteUse,
-    byteRange: Range<Int>, localPaletteCount: Int = 0, transparentIndex: UInt8? = nil
+    palette: PaletteUse = .none, byteRange: Range<Int> = 0..<0, localPaletteCount: Int = 0,
+    transparentIndex: UInt8? = nil
   ) {
     storedIndex = UInt32(clamping: index)
     x = Int32(clamping: rect.x)
