@@ -12,7 +12,7 @@ public final class MemoryBudget: Sendable {
   public static let shared = MemoryBudget(watch: PressureWatch(), boundsPixelMemory: true)
 
   /// The purpose for which charged bytes are used.
-  package enum Kind: Sendable { case frames, checkpoints, images }
+  package enum Kind: Int, Sendable, CaseIterable { case frames, checkpoints, images }
 
   private let limit: Atomic<Int>
   /// The ``MemoryPressure/shift`` of the pressure that the caller has set. `foundShift` is the shift of the measured
@@ -26,7 +26,8 @@ public final class MemoryBudget: Sendable {
   private let usedForImages = Atomic<Int>(0)
   /// The total number of bytes that have ever been charged. It serves as the clock for the last uses of members.
   private let time = Atomic<UInt64>(1)
-  private let members = Mutex(Members())
+  /// The members that hold bytes, by the raw value of their kind.
+  private let members = Mutex(Kind.allCases.map { _ in BudgetRing() })
   /// The number of calls of ``evict()`` that have not been answered yet. The first call evicts for all of them, because
   /// two threads that evict at the same time would each free the whole excess.
   private let evictions = Atomic<Int>(0)
@@ -34,29 +35,6 @@ public final class MemoryBudget: Sendable {
   /// Whether this budget also limits the memory that players reserve for their next frames. That limit is a quarter of
   /// the budget's own limit. The reserved memory is not charged to the budget.
   private let boundsPixelMemory: Bool
-
-  private struct Members: Sendable {
-    var frames = BudgetRing()
-    var checkpoints = BudgetRing()
-    var images = BudgetRing()
-
-    subscript(kind: Kind) -> BudgetRing {
-      get {
-        switch kind {
-        case .frames: frames
-        case .checkpoints: checkpoints
-        case .images: images
-        }
-      }
-      _modify {
-        switch kind {
-        case .frames: yield &frames
-        case .checkpoints: yield &checkpoints
-        case .images: yield &images
-        }
-      }
-    }
-  }
 
   /// Creates a budget of `byteLimit` bytes. Default: ``defaultByteLimit``.
   ///
@@ -160,7 +138,7 @@ public final class MemoryBudget: Sendable {
   }
 
   /// Returns the number of listed members of one kind, including deallocated members that are still listed.
-  package func listedCount(for kind: Kind) -> Int { members.withLock { $0[kind].count } }
+  package func listedCount(for kind: Kind) -> Int { members.withLock { $0[kind.rawValue].count } }
 
   /// Returns the number of bytes held for one purpose.
   package func used(for kind: Kind) -> Int { counter(kind) { $0.load(ordering: .relaxed) } }
@@ -193,7 +171,7 @@ public final class MemoryBudget: Sendable {
   package func charge(_ byteCount: Int, to member: some BudgetMember) {
     let share = member.share
     let held = add(byteCount, to: share)
-    if held > 0, share.list(true) { members.withLock { $0[share.kind].append(member) } }
+    if held > 0, share.list(true) { members.withLock { $0[share.kind.rawValue].append(member) } }
   }
 
   /// Refunds `byteCount` bytes of the member with the record `share`. The member may be deinitializing.
@@ -289,9 +267,9 @@ public final class MemoryBudget: Sendable {
     guard used(for: kind) > 0 else { return false }
     var freed = 0
     // This number bounds the loop: each member fails to release memory at most once.
-    var attempts = members.withLock { $0[kind].count }
+    var attempts = members.withLock { $0[kind.rawValue].count }
     while freed < byteCount, attempts > 0,
-      let member = members.withLock({ $0[kind].oldest() })
+      let member = members.withLock({ $0[kind.rawValue].oldest() })
     {
       if onlyStale, !isStale(member.share) { break }
       let count = member.shed(byteCount - freed)
@@ -299,12 +277,12 @@ public final class MemoryBudget: Sendable {
       if member.share.heldBytes > 0, count > 0 { continue }
       attempts -= 1
       members.withLock { members in
-        guard members[kind].removeFirst(member.share) else { return }
+        guard members[kind.rawValue].removeFirst(member.share) else { return }
         if member.share.heldBytes == 0, member.share.list(false) {
           // A concurrent charge may have seen that the member was still listed, and so may not have listed it again.
           guard member.share.heldBytes > 0, member.share.list(true) else { return }
         }
-        members[kind].append(member)
+        members[kind.rawValue].append(member)
       }
     }
     return freed > 0
