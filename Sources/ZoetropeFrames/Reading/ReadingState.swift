@@ -106,7 +106,8 @@ package final class ReadingState: Sendable {
       if let frames = contents.frames { return frames }
       let checkpoints = contents.store(for: image, budget)
       let frames = SharedFrames(
-        of: bare, keeping: 0, resting: RestingCost(in: budget, ofReader: checkpoints.canvasCost)
+        FrameList(bare), canvasSize: bare.canvasSize, keeping: 0,
+        resting: RestingCost(in: budget, ofReader: checkpoints.canvasCost)
       ) { [weak self] () throws(AnimatedImageError) in
         let reader = SeekingReader(bare, store: checkpoints)
         reader.shownCanvas = { [weak self] range in

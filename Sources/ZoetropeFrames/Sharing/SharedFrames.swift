@@ -114,7 +114,8 @@ public final class SharedFrames: Sendable {
       origin.isLightToPlay && cache.map { $0.levels.allSatisfy { $0 is any QuickCaching } } ?? true
     let isAtHand: @Sendable (Int) -> Bool = { origin.isAtHand(origin.control($0)) }
     self.init(
-      of: origin, retaining: image, scaler: renderer.scaler, keeping: keeping,
+      FrameList(origin), retaining: image, canvasSize: origin.canvasSize, scaler: renderer.scaler,
+      keeping: keeping,
       // If frames are cached, the reader reads the whole file before the first frame to compute its identity, unless
       // the identity is known.
       openingThreads: cache != nil && !isIdentified ? .loading : nil,
@@ -126,20 +127,6 @@ public final class SharedFrames: Sendable {
     }
   }
 
-  /// Creates the shared frames of `origin`. `makeProducer` must create a producer of these frames.
-  convenience init(
-    of origin: some ImageOrigin, retaining image: (any AnimationSource)? = nil,
-    scaler: FrameScaler? = nil, keeping: Int, openingThreads: DecodeThreads? = nil,
-    isAtHand: (@Sendable (Int) -> Bool)? = nil, burst: Int = 0, resting: RestingCost,
-    makeProducer: @escaping @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
-  ) {
-    self.init(
-      FrameList(origin), retaining: image, canvasSize: origin.canvasSize, scaler: scaler,
-      keeping: keeping, threads: .shared, openingThreads: openingThreads, isAtHand: isAtHand,
-      burst: burst,
-      resting: resting, makeProducer: makeProducer)
-  }
-
   /// Creates shared frames without an image. `makeProducer` must create a producer that computes the frames.
   package convenience init(
     frames: [FrameControl], canvasSize: PixelSize, scaler: FrameScaler? = nil,
@@ -149,16 +136,17 @@ public final class SharedFrames: Sendable {
     makeProducer: @escaping @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
   ) {
     self.init(
-      FrameList(frames, playCount), retaining: nil, canvasSize: canvasSize, scaler: scaler,
-      keeping: keeping, threads: threads, openingThreads: openingThreads, isAtHand: nil,
-      burst: burst,
-      resting: resting, makeProducer: makeProducer)
+      FrameList(frames, playCount), canvasSize: canvasSize, scaler: scaler, keeping: keeping,
+      threads: threads, openingThreads: openingThreads, burst: burst, resting: resting,
+      makeProducer: makeProducer)
   }
 
-  private init(
-    _ list: FrameList, retaining image: (any AnimationSource)?, canvasSize: PixelSize,
-    scaler: FrameScaler?, keeping: Int, threads: DecodeThreads, openingThreads: DecodeThreads?,
-    isAtHand: (@Sendable (Int) -> Bool)?, burst: Int, resting: RestingCost?,
+  /// Creates the shared frames of `list`. `makeProducer` must create a producer of these frames.
+  init(
+    _ list: FrameList, retaining image: (any AnimationSource)? = nil, canvasSize: PixelSize,
+    scaler: FrameScaler? = nil, keeping: Int, threads: DecodeThreads = .shared,
+    openingThreads: DecodeThreads? = nil, isAtHand: (@Sendable (Int) -> Bool)? = nil,
+    burst: Int = 0, resting: RestingCost?,
     makeProducer: @escaping @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
   ) {
     self.list = list
@@ -357,12 +345,12 @@ struct FrameList: Sendable {
   let arrivals: (any FrameArrivals)?
   let isFetched: Bool
 
-  init(_ frames: [FrameControl], _ playCount: PlayCount, isFetched: Bool = false) {
+  init(_ frames: [FrameControl], _ playCount: PlayCount) {
     fixed = frames
     fixedPlayCount = playCount
     growing = nil
     arrivals = nil
-    self.isFetched = isFetched
+    isFetched = false
   }
 
   init(_ image: some ImageOrigin) {
