@@ -148,20 +148,10 @@ struct ByteRangeTable: Sendable {
     var previous = -1
     var next = -1
 
-    /// Returns the index of the first piece that ends at or after `offset`, or the number of pieces if there is none.
-    func firstPiece(reaching offset: Int) -> Int {
-      var (low, high) = (0, pieces.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if pieces[middle].end < offset { low = middle + 1 } else { high = middle }
-      }
-      return low
-    }
-
     /// Returns the piece that contains all of `range`, which must not be empty, or nil if there is no such piece.
     func piece(holding range: Range<Int>) -> Piece? {
       // A piece that ends at the start of the range contains none of the range's bytes.
-      let place = firstPiece(reaching: range.lowerBound + 1)
+      let place = pieces.partitioningIndex { $0.end > range.lowerBound }
       guard place < pieces.count, pieces[place].start <= range.lowerBound,
         range.upperBound <= pieces[place].end
       else { return nil }
@@ -287,12 +277,7 @@ struct ByteRangeTable: Sendable {
     _ bytes: ArraySlice<UInt8>, at start: Int, in pieces: inout [Piece]
   ) -> Int {
     let end = start + bytes.count
-    var first = 0
-    var high = pieces.count
-    while first < high {
-      let middle = (first + high) / 2
-      if pieces[middle].end < start { first = middle + 1 } else { high = middle }
-    }
+    let first = pieces.partitioningIndex { $0.end >= start }
     var last = first
     while last < pieces.count, pieces[last].start <= end { last += 1 }
     guard first < last else {

@@ -201,8 +201,8 @@ struct ResamplingKernel: Sendable {
     guard !range.isEmpty else { return 0..<0 }
     // Starts and ends ascend with the index. A window that was moved back starts earlier than it would otherwise, which
     // can only add target pixels.
-    let first = Self.partition(count) { Int(ends[$0]) > range.lowerBound }
-    let last = Self.partition(count) { Int(starts[$0]) >= range.upperBound }
+    let first = ends.partitioningIndex { Int($0) > range.lowerBound }
+    let last = starts.partitioningIndex { Int($0) >= range.upperBound }
     return first..<max(first, last)
   }
 
@@ -211,17 +211,5 @@ struct ResamplingKernel: Sendable {
     guard !range.isEmpty else { return 0..<0 }
     let first = Int(starts[range.lowerBound])
     return first..<max(first, Int(ends[range.upperBound - 1]))
-  }
-
-  /// Returns the first index for which `isPast` returns true, or `count` if there is none. If `isPast` returns true for
-  /// an index, it must also return true for all greater indices.
-  private static func partition(_ count: Int, _ isPast: (Int) -> Bool) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if isPast(middle) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 }

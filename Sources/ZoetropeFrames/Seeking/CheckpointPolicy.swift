@@ -74,7 +74,7 @@ package struct CheckpointPolicy: Sendable {
 
   /// Adds a checkpoint for frame `index`.
   package mutating func keep(_ index: Int) {
-    let place = Self.place(of: index, in: kept)
+    let place = kept.partitioningIndex { $0 >= index }
     guard place == kept.count || kept[place] != index else { return }
     kept.insert(index, at: place)
   }
@@ -103,23 +103,13 @@ package struct CheckpointPolicy: Sendable {
     return overflow ? .max / 2 : min(worth, .max / 2)
   }
 
-  /// Returns the position of the first element of `sorted` that is not less than `value`.
-  private static func place(of value: Int, in sorted: [Int]) -> Int {
-    var (low, high) = (0, sorted.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if sorted[middle] < value { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-
   private static func last(_ sorted: [Int], upTo value: Int) -> Int? {
-    let place = place(of: value + 1, in: sorted)
+    let place = sorted.partitioningIndex { $0 > value }
     return place > 0 ? sorted[place - 1] : nil
   }
 
   private static func first(_ sorted: [Int], after value: Int) -> Int? {
-    let place = place(of: value + 1, in: sorted)
+    let place = sorted.partitioningIndex { $0 > value }
     return place < sorted.count ? sorted[place] : nil
   }
 }

@@ -95,13 +95,7 @@ package struct PlaybackTimeline: Sendable {
   /// Returns the frame in `range` that is shown at `ticks`, counted from the start of frame 0. For `ticks` within the
   /// range, this is never a frame with a duration of zero.
   package func frame(at ticks: Int128, in range: Range<Int>) -> Int {
-    var low = range.lowerBound
-    var high = range.upperBound - 1
-    while low < high {
-      let middle = low + (high - low + 1) / 2
-      if starts[middle] <= ticks { low = middle } else { high = middle - 1 }
-    }
-    return low
+    max(range.lowerBound, range.partitioningIndex { starts[$0] > ticks } - 1)
   }
 
   /// Returns the frame that is shown `time` after the start of frame 0 when `range` plays forward at rate 1, and the
