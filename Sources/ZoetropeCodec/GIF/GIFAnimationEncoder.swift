@@ -77,11 +77,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
       request.carried.pixelAspect,
     ]
     for color in table { bytes += color.rgbBytes }
-    switch request.playCount {
-    case .once: break
-    case .indefinite: bytes += GIFFrameEncoder.loopBlock(0)
-    case .finite(let plays): bytes += GIFFrameEncoder.loopBlock(UInt16(clamping: plays - 1))
-    }
+    bytes += GIFFrameEncoder.loopBlock(request.playCount)
     for text in request.metadata?.texts ?? [] where text.key == Self.textKey {
       bytes += GIFFrameEncoder.extensionBlock([GIFExtension.comment], Array(text.value.utf8))
     }

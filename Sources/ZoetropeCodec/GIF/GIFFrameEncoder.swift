@@ -100,10 +100,16 @@ package final class GIFFrameEncoder {
       + delay.littleEndianBytes + [transparentIndex ?? 0, 0]
   }
 
-  /// Returns Netscape's loop block. `count` is the number of plays after the first; 0 means that the animation repeats
-  /// endlessly.
-  package static func loopBlock(_ count: UInt16) -> [UInt8] {
-    [0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + count.littleEndianBytes + [0]
+  /// Returns Netscape's loop block, which contains the number of plays after the first, or 0 if the animation repeats
+  /// endlessly. For a single play, there is no loop block, and the array is empty.
+  package static func loopBlock(_ playCount: PlayCount) -> [UInt8] {
+    let repeats: UInt16
+    switch playCount {
+    case .once: return []
+    case .indefinite: repeats = 0
+    case .finite(let plays): repeats = UInt16(clamping: plays - 1)
+    }
+    return [0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + repeats.littleEndianBytes + [0]
   }
 
   /// Returns an extension: the introducer, `head`, `payload` split into sub-blocks, and the terminator.

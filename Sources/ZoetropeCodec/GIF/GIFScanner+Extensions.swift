@@ -206,7 +206,7 @@ extension RawSpan {
   }
 
   /// Returns whether a complete sub-block with the identifier of a loop block lies at `offset`.
-  fileprivate func hasLoopIdentifier(at offset: Int) -> Bool {
+  package func hasLoopIdentifier(at offset: Int) -> Bool {
     guard offset <= byteCount - 12, self[offset] == 11 else { return false }
     let identifier = extracting(offset + 1..<offset + 12)
     for known in GIFExtension.loopIdentifiers where identifier.hasSameBytes(as: known.rawBytes) {
@@ -222,7 +222,7 @@ extension RawSpan {
 
   /// Returns the offset just past the terminator of the sub-blocks that start at `offset`, or nil if the terminator is
   /// not available yet.
-  fileprivate func endOfSubBlocks(at offset: Int) -> Int? {
+  package func endOfSubBlocks(at offset: Int) -> Int? {
     var place = offset
     while place < byteCount {
       let size = Int(self[place])

@@ -29,12 +29,7 @@ struct GIFEditWriter: EditWriting {
     head += try output.bytes(10..<13)
     try output.append(head)
     try output.copy(13..<map.headCount)
-    switch plan.playCount {
-    case .once: break
-    case .indefinite: try output.append(GIFFrameEncoder.loopBlock(0))
-    case .finite(let plays):
-      try output.append(GIFFrameEncoder.loopBlock(UInt16(clamping: plays - 1)))
-    }
+    try output.append(GIFFrameEncoder.loopBlock(plan.playCount))
     try writeExtras(before: 0, &output)
   }
 

@@ -46,14 +46,12 @@ struct GIFStructureMap: Sendable {
       while place + 2 < bytes.byteCount, bytes[place] == 0x21 {
         let start = place
         let label = bytes[place + 1]
-        place += 2
-        while place < bytes.byteCount, bytes[place] != 0 { place += 1 + Int(bytes[place]) }
         // Ignore an extension that is cut off. Nothing follows it.
-        guard place < bytes.byteCount else { break }
-        place += 1
-        let name = label == 0xff ? applicationName(bytes, at: start + 2) : ""
-        let isLoop = ["NETSCAPE2.0", "ANIMEXTS1.0"].contains(name)
+        guard let end = bytes.endOfSubBlocks(at: start + 2) else { break }
+        place = end
+        let isLoop = label == 0xff && bytes.hasLoopIdentifier(at: start + 2)
         guard label != 0xf9, label != 0x01, !isLoop else { continue }
+        let name = label == 0xff ? applicationName(bytes, at: start + 2) : ""
         if label != 0xfe, !["ICCRGBG1012", "XMP DataXMP"].contains(name) { hasOthers = true }
         let piece = range.lowerBound + start..<range.lowerBound + place
         if let last = found.last, last.upperBound == piece.lowerBound {
