@@ -66,18 +66,7 @@ package final class GIFFrameEncoder {
     let indices = try indices(in: rect.size, through: table.indices, isCancelled)
     target += Self.control(
       delay: placement.delay, disposal: placement.disposal, transparentIndex: table.transparent)
-    target.append(0x2c)
-    for number in [rect.x, rect.y, rect.width, rect.height] {
-      target += UInt16(number).littleEndianBytes
-    }
-    if table.local.isEmpty {
-      target.append(0)
-    } else {
-      let bits = Self.tableBits(table.local.count)
-      target.append(0x80 | UInt8(bits - 1))
-      for color in table.local { target += color.rgbBytes }
-      target += [UInt8](repeating: 0, count: 3 * (1 << bits - table.local.count))
-    }
+    target += Self.descriptor(rect, localTable: table.local)
     try compressor.append(
       indices.rawBytes, minimumCodeSize: LZWCompressor.minimumCodeSize(greatestIndex: greatest),
       to: &target,
@@ -122,9 +111,18 @@ package final class GIFFrameEncoder {
     return bytes + [0]
   }
 
-  /// Returns the number of bits per index that a table of `count` colours requires.
-  private static func tableBits(_ count: Int) -> Int {
-    max(1, Int.bitWidth - (count - 1).leadingZeroBitCount)
+  /// Returns an image descriptor (GIF89a section 20) and the local colour table. If `colors` is empty, there is no
+  /// local table.
+  static func descriptor(_ rect: PixelRect, localTable colors: [UInt32]) -> [UInt8] {
+    var bytes: [UInt8] = [0x2c]
+    for number in [rect.x, rect.y, rect.width, rect.height] {
+      bytes += UInt16(number).littleEndianBytes
+    }
+    guard !colors.isEmpty else { return bytes + [0] }
+    let bits = max(1, Int.bitWidth - (colors.count - 1).leadingZeroBitCount)
+    bytes.append(0x80 | UInt8(bits - 1))
+    for color in colors { bytes += color.rgbBytes }
+    return bytes + [UInt8](repeating: 0, count: 3 * (1 << bits - colors.count))
   }
 
   /// The colour table that a frame uses, and the mapping from the indices of ``ColorIndexer`` to those of the table.

@@ -203,18 +203,7 @@ package final class GIFFrameSearch {
     let drawnGreatest = UInt8(IndexedBlitter.greatestIndex(in: drawn.rawBytes))
     let keptGreatest = UInt8(IndexedBlitter.greatestIndex(in: kept.rawBytes))
     try Self.check(isCancelled)
-    var head: [UInt8] = [0x2c]
-    for number in [rect.x, rect.y, rect.width, rect.height] {
-      head += UInt16(number).littleEndianBytes
-    }
-    if table.local.isEmpty {
-      head.append(0)
-    } else {
-      let bits = max(1, Int.bitWidth - (table.local.count - 1).leadingZeroBitCount)
-      head.append(0x80 | UInt8(bits - 1))
-      for color in table.local { head += color.rgbBytes }
-      head += [UInt8](repeating: 0, count: 3 * (1 << bits - table.local.count))
-    }
+    let head = GIFFrameEncoder.descriptor(rect, localTable: table.local)
     return ways(hasChoice: drawn != kept).flatMap { way in
       let usesTransparent =
         way != .color || colors.needsTransparency || colors.isIncomplete || table.lacksColor

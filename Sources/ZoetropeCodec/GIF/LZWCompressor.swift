@@ -48,9 +48,7 @@ package final class LZWCompressor {
     var code = Int(indices[0])
     var start = 1
     while start < count {
-      if start > 1, isCancelled() {
-        throw AnimatedImageError(.cancelled, "stopped while compressing a frame", format: .gif)
-      }
+      if start > 1 { try GIFFrameSearch.check(isCancelled) }
       let end = min(count, start + Self.stretch)
       try unsafe indices.withUnsafeBytes { (bytes) throws(AnimatedImageError) in
         try unsafe compress(

@@ -120,10 +120,7 @@ package struct LossyMatcher: Sendable {
       sinceCheck += length
       if sinceCheck > 1 << 16 {
         sinceCheck = 0
-        if isCancelled() {
-          throw AnimatedImageError(
-            .cancelled, "stopped while compressing a frame", format: .gif)
-        }
+        try GIFFrameSearch.check(isCancelled)
       }
     }
     return true
