@@ -29,11 +29,32 @@ package protocol ByteSource: Sendable {
 
 /// A reusable buffer that keeps the bytes of the last range read from one source.
 package struct ReadBuffer: Sendable {
-  var bytes: [UInt8] = []
+  private var bytes: [UInt8] = []
   /// The position in the source of the bytes at the start of `bytes`.
-  var range = 0..<0
+  private var range = 0..<0
 
   package init() {}
+
+  /// Calls `body` with the bytes of `wanted`, or those of them that exist.
+  ///
+  /// - Parameter read: A function that copies bytes of the source to the start of an array that is large enough, and
+  ///   returns their number. It is called if this buffer lacks any of the bytes. The bytes to copy are those of
+  ///   `extended`, which starts where `wanted` starts.
+  mutating func withBytes<Result>(
+    of wanted: Range<Int>, extended: Range<Int>,
+    read: (Range<Int>, inout [UInt8]) throws(AnimatedImageError) -> Int,
+    _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
+  ) throws(AnimatedImageError) -> Result {
+    if wanted.lowerBound < range.lowerBound || wanted.upperBound > range.upperBound {
+      range = 0..<0
+      try bytes.makeRoom(for: extended.count, taking: max(extended.count, 4096))
+      range = extended.prefix(try read(extended, &bytes))
+    }
+    let held = wanted.clamped(to: range)
+    let start = held.lowerBound - range.lowerBound
+    // In bounds, because `bytes` contains all bytes of `range`.
+    return try body(bytes.rawBytes.extracting(start..<start + held.count))
+  }
 }
 
 extension ByteSource {

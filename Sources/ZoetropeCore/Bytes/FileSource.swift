@@ -136,18 +136,8 @@ package final class FileSource: ByteSource {
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
     let clipped = range.clamped(to: 0..<byteCount)
-    if clipped.lowerBound < buffer.range.lowerBound || clipped.upperBound > buffer.range.upperBound
-    {
-      let wanted = Self.extended(clipped, in: byteCount)
-      buffer.range = 0..<0
-      try buffer.bytes.makeRoom(for: wanted.count, taking: max(wanted.count, 4096))
-      let count = try read(wanted, into: &buffer.bytes)
-      buffer.range = wanted.prefix(count)
-    }
-    let held = clipped.clamped(to: buffer.range)
-    let start = held.lowerBound - buffer.range.lowerBound
-    // In bounds, because `buffer.bytes` contains all bytes of `buffer.range`.
-    return try body(buffer.bytes.rawBytes.extracting(start..<start + held.count))
+    return try buffer.withBytes(
+      of: clipped, extended: Self.extended(clipped, in: byteCount), read: self.read(_:into:), body)
   }
 
   /// Returns the range to read when the bytes of `range` are needed. A small range is extended to 16 KiB, because small
@@ -160,18 +150,11 @@ package final class FileSource: ByteSource {
   private func read(
     _ range: Range<Int>, into buffer: inout [UInt8]
   ) throws(AnimatedImageError) -> Int {
-    var done = 0
-    while done < range.count {
-      do {
-        let count = try descriptor.read(
-          at: range.lowerBound + done, into: &buffer, done..<range.count)
-        if count == 0 { break }
-        done += count
-      } catch {
-        throw Self.failure(error, path?.quoted)
-      }
+    do {
+      return try descriptor.readAll(at: range.lowerBound, into: &buffer, 0..<range.count)
+    } catch {
+      throw Self.failure(error, path?.quoted)
     }
-    return done
   }
 
   static func failure(_ error: any Error, _ name: String? = nil) -> AnimatedImageError {

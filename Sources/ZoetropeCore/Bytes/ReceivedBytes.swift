@@ -166,19 +166,9 @@ package struct ReceivedSource: ByteSource {
     in range: Range<Int>, buffer: inout ReadBuffer,
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
-    let total = byteCount
-    let clipped = range.clamped(to: 0..<total)
-    if clipped.lowerBound < buffer.range.lowerBound || clipped.upperBound > buffer.range.upperBound
-    {
-      buffer.range = 0..<0
-      try buffer.bytes.makeRoom(for: clipped.count, taking: max(clipped.count, 4096))
-      let count = try received.read(clipped, into: &buffer.bytes)
-      buffer.range = clipped.prefix(count)
-    }
-    let held = clipped.clamped(to: buffer.range)
-    let start = held.lowerBound - buffer.range.lowerBound
-    // In bounds, because `buffer.bytes` contains all bytes of `buffer.range`.
-    return try body(buffer.bytes.rawBytes.extracting(start..<start + held.count))
+    let clipped = range.clamped(to: 0..<byteCount)
+    return try buffer.withBytes(
+      of: clipped, extended: clipped, read: received.read(_:into:), body)
   }
 }
 
@@ -243,17 +233,10 @@ private final class SpillFile: Sendable {
   func read(
     at offset: Int, into buffer: inout [UInt8], _ range: Range<Int>
   ) throws(AnimatedImageError) -> Int {
-    var done = 0
     do {
-      while done < range.count {
-        let count = try descriptor.read(
-          at: offset + done, into: &buffer, range.lowerBound + done..<range.upperBound)
-        if count == 0 { break }
-        done += count
-      }
+      return try descriptor.readAll(at: offset, into: &buffer, range)
     } catch {
       throw FileSource.failure(error, self.name)
     }
-    return done
   }
 }

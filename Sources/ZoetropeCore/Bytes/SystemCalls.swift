@@ -274,6 +274,18 @@ extension FileDescriptor {
     }
   }
 
+  /// Like ``read(at:into:_:)``, but reads fewer bytes than requested only at the end of the file.
+  func readAll(at offset: Int, into buffer: inout [UInt8], _ range: Range<Int>) throws -> Int {
+    var rest = range
+    while !rest.isEmpty {
+      let done = rest.lowerBound - range.lowerBound
+      let count = try read(at: offset + done, into: &buffer, rest)
+      if count == 0 { break }
+      rest = rest.dropFirst(count)
+    }
+    return range.count - rest.count
+  }
+
   /// Returns the first `count` bytes of a file, or all bytes if the file is shorter. Returns no bytes if reading fails.
   package func prefix(_ count: Int) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: count)
