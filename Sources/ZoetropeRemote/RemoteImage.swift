@@ -104,16 +104,13 @@ public final class RemoteImage: AnimationSource {
     }
     try scan.checkLiveBytes(header: header, options: options)
     source.pin(try await fetcher.bytes(in: cut.byteRange), at: cut.byteRange.lowerBound)
-    let opened = await DecodeThreads.loading.resultUnlessCancelled { _ in
-      Result { () throws(AnimatedImageError) in
-        try AnimatedImage(scan, source: source, options: options)
-      }
-    }
-    guard let opened else {
-      throw AnimatedImageError(.cancelled, "stopped while opening the image")
+    let image = try await DecodeThreads.loading.valueUnlessCancelled(
+      orThrow: AnimatedImageError(.cancelled, "stopped while opening the image")
+    ) { _ throws(AnimatedImageError) in
+      try AnimatedImage(scan, source: source, options: options)
     }
     source.unpin(outside: 0..<0)
-    return try opened.get()
+    return image
   }
 
   // MARK: - Structure

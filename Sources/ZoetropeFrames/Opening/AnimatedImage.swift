@@ -200,18 +200,14 @@ extension AnimatedImage {
   ) async throws(AnimatedImageError) -> AnimatedImage {
     let cancelled = AnimatedImageError(.cancelled, "stopped while opening the image")
     guard let place = await OpenGate.shared.enter() else { throw cancelled }
-    let opened = await DecodeThreads.loading.resultUnlessCancelled(
+    defer { place.leave() }
+    return try await DecodeThreads.loading.valueUnlessCancelled(
+      orThrow: cancelled,
       mayWaitForEver: {
         guard let path, FileSource.mayWaitForEver(at: path) else { return false }
         // Images that never open must not keep others from being opened.
         place.leave()
         return true
-      }
-    ) { flag in
-      Result { () throws(AnimatedImageError) in try open(flag) }
-    }
-    place.leave()
-    guard let opened else { throw cancelled }
-    return try opened.get()
+      }, open)
   }
 }
