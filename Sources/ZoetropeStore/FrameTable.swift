@@ -102,15 +102,10 @@ final class FrameTable: Sendable {
         throw AnimatedImageError(
           .storeFull, "the store's limit leaves no room for frames of \(shape.size)")
       }
-      let temporary = FilePath(path.string + ".\(String(number, radix: 16)).new")
-      guard let file = try TableFile.open(temporary, creating: true) else { continue }
-      do throws(AnimatedImageError) {
+      try TableDirectory.create(path, replacing: isDamaged) {
+        (file) throws(AnimatedImageError) in
         try file.resize(to: layout.fileBytes, allocating: layout.entriesOffset)
         try file.write(layout.header(secret).rawBytes, at: 0)
-        _ = try TableDirectory.publish(temporary, as: path, replacing: isDamaged)
-      } catch {
-        FileSystem.remove(temporary)
-        throw error
       }
     }
     throw AnimatedImageError(.storeDamaged, "other processes keep replacing \(path.quoted)")

@@ -50,15 +50,9 @@ struct StoreIndex: Sendable {
     guard writer.bytes.count <= Self.maximumRecordBytes - 16, !isReadOnly else { return }
     guard try TableDirectory.make(directory) else { return }
     let (name, hash) = name(subject, stamp, conditions)
-    let path = directory.appending(name)
-    let temporary = directory.appending("\(name).\(UInt32.random(in: 1...UInt32.max)).new")
-    guard let file = try TableFile.open(temporary, creating: true) else { return }
-    do throws(AnimatedImageError) {
-      try file.write((writer.bytes + checksum(writer.bytes, name)).rawBytes, at: 0)
-      _ = try TableDirectory.publish(temporary, as: path, replacing: true)
-    } catch {
-      FileSystem.remove(temporary)
-      throw error
+    let record = writer.bytes + checksum(writer.bytes, name)
+    try TableDirectory.create(directory.appending(name), replacing: true) {
+      (file) throws(AnimatedImageError) in try file.write(record.rawBytes, at: 0)
     }
     // Prune after one write in 64, because listing the directory on every write would take longer than the records
     // save. Always prune after a large record, because 64 large records would far exceed the limit.

@@ -48,15 +48,8 @@ struct StoreSecret: Sendable {
             + (replaces ? "its secret is damaged" : "there is no store in it"))
       }
       let secret = preferred ?? StoreSecret(HashSecret.random())
-      let number = String(UInt64.random(in: 1...UInt64.max), radix: 16)
-      let temporary = directory.appending("\(fileName).\(number).new")
-      guard let file = try TableFile.open(temporary, creating: true) else { continue }
-      do throws(AnimatedImageError) {
-        try file.write(secret.stored.rawBytes, at: 0)
-        _ = try TableDirectory.publish(temporary, as: path, replacing: replaces)
-      } catch {
-        FileSystem.remove(temporary)
-        throw error
+      try TableDirectory.create(path, replacing: replaces) {
+        (file) throws(AnimatedImageError) in try file.write(secret.stored.rawBytes, at: 0)
       }
     }
     throw AnimatedImageError(.storeDamaged, "other processes keep replacing \(path.quoted)")

@@ -91,23 +91,38 @@ package enum TableDirectory {
   /// Returns whether anything exists at `path`.
   package static func exists(_ path: FilePath) -> Bool { FileStatus(at: path) != nil }
 
-  /// Renames the file at `temporary` to `path`.
+  /// Creates a file at `path`. The file has another name until `write` has written it.
   ///
-  /// - Returns: Whether the file was renamed. The result is false if `path` exists and `replacing` is false. In that
-  ///   case, the file at `path` is kept and the temporary file is removed.
-  package static func publish(
+  /// - Parameter replacing: Whether to replace a file at `path`. If false, such a file is kept, and the new one is
+  ///   removed.
+  static func create(
+    _ path: FilePath, replacing: Bool, _ write: (TableFile) throws(AnimatedImageError) -> Void
+  ) throws(AnimatedImageError) {
+    let name = path.lastComponent?.string ?? ""
+    let number = String(UInt64.random(in: 1...UInt64.max), radix: 16)
+    let temporary = path.removingLastComponent().appending("\(name).\(number).new")
+    guard let file = try TableFile.open(temporary, creating: true) else { return }
+    do throws(AnimatedImageError) {
+      try write(file)
+      try publish(temporary, as: path, replacing: replacing)
+    } catch {
+      FileSystem.remove(temporary)
+      throw error
+    }
+  }
+
+  private static func publish(
     _ temporary: FilePath, as path: FilePath, replacing: Bool
-  ) throws(AnimatedImageError) -> Bool {
+  ) throws(AnimatedImageError) {
     defer { if !replacing { FileSystem.remove(temporary) } }
-    return try TableCall.publish.make("create \(path.quoted)") {
+    try TableCall.publish.make("create \(path.quoted)") {
       do {
         try TableCall.publish.check()
         let error =
           replacing
           ? FileSystem.rename(temporary, to: path) : FileSystem.link(temporary, as: path)
         if let error { throw error }
-        return true
-      } catch Errno.fileExists { return false }
+      } catch Errno.fileExists { return }
     }
   }
 }

@@ -69,6 +69,14 @@ import Zoetrope
     #expect(store.frame(for: key) != nil)
   }
 
+  @Test func `the path of a store need not be UTF-8`() throws {
+    let scratch = try ScratchDirectory()
+    let store = try FrameStore(at: FilePath(bytes: scratch.path.bytes + [0x2f, 0xff]))
+    let key = makeAnimation(1, width: size.width, height: size.height)[0]
+    try store.store(CachedFrame(makePixels(size, seed: 1)), for: key)
+    #expect(store.frame(for: key) != nil)
+  }
+
   @Test func `more tables than can be open at once are all counted, verified and emptied`() throws {
     let scratch = try ScratchDirectory(inMemory: true)
     let store = try FrameStore(at: scratch.path.appending("store"), byteLimit: 4 << 20)
