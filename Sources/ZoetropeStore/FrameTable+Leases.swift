@@ -20,7 +20,7 @@ extension FrameTable {
 
   /// Leases `slot` for reading, or returns nil if the slot is being written.
   func lease(_ slot: Int) throws(AnimatedImageError) -> Lease? {
-    let isLeased = try withState { (state) throws(AnimatedImageError) in
+    let isLeased = try state.withLock { (state) throws(AnimatedImageError) in
       guard state.leases[slot] >= 0, state.leases[slot] < .max else { return false }
       if state.leases[slot] == 0 {
         guard try file.setLock(.shared, at: layout.entry(of: slot)) else { return false }
@@ -45,7 +45,7 @@ extension FrameTable {
 
   /// Locks `slot` for writing. Returns false if the slot is in use.
   func beginWriting(_ slot: Int) throws(AnimatedImageError) -> Bool {
-    try withState { (state) throws(AnimatedImageError) in
+    try state.withLock { (state) throws(AnimatedImageError) in
       guard state.leases[slot] == 0,
         try file.setLock(.exclusive, at: layout.entry(of: slot))
       else { return false }
@@ -60,11 +60,5 @@ extension FrameTable {
       state.checked[slot] = 0
       _ = try? file.setLock(.none, at: layout.entry(of: slot))
     }
-  }
-
-  private func withState<Result>(
-    _ body: (inout State) throws(AnimatedImageError) -> Result
-  ) throws(AnimatedImageError) -> Result {
-    try state.withLock { (state) throws(AnimatedImageError) in try body(&state) }
   }
 }

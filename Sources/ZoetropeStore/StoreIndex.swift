@@ -230,15 +230,9 @@ extension AnimatedImage {
 extension DecodingOptions {
   /// The values of all options that affect the result of opening a file.
   fileprivate var scanConditions: [Int] {
-    let policy =
-      switch damage.kind {
-      case .salvage: 1
-      case .strict: 2
-      case .partialRows: 3
-      }
-    return [
-      policy, limits.canvasPixels, limits.frameCount, limits.liveBytes, limits.pixelsPerPlay,
-      limits.metadataBytes, limits.metadataTotalBytes, limits.metadataCount,
+    [
+      Int(damage.code), limits.canvasPixels, limits.frameCount, limits.liveBytes,
+      limits.pixelsPerPlay, limits.metadataBytes, limits.metadataTotalBytes, limits.metadataCount,
     ]
   }
 }

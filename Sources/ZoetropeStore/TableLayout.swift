@@ -226,9 +226,9 @@ struct TableKey: Sendable, Hashable {
   }
 }
 
-// The codes are spelt out, because the codes in tables must not change with the order of the cases.
+// The codes are spelt out, because the codes in tables and records must not change with the order of the cases.
 extension DamagePolicy {
-  fileprivate var code: UInt64 {
+  var code: UInt64 {
     switch kind {
     case .salvage: 1
     case .strict: 2
