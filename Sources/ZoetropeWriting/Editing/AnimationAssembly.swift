@@ -100,7 +100,7 @@ package struct AnimationAssembly {
         || pictures.isDeep
       findings.partialAlphaShare = Double(partialCount) / Double(max(pixelCount, 1))
     } else if options.format.hasPalettes {
-      _ = try write(to: DiscardingSink()) { _ in }
+      _ = try write(to: LimitedSink(0, failsAbove: .max)) { _ in }
     }
   }
 
@@ -221,15 +221,4 @@ package final class ImagePictures: PictureSupply {
     return try whole.scaled(
       to: target, fit: rendering.fit, filter: rendering.filter, linearLight: rendering.linearLight)
   }
-}
-
-/// A sink that discards all bytes.
-package final class DiscardingSink: AnimationSink {
-  package init() {}
-
-  package var canPatch: Bool { true }
-  package func write(_ bytes: [UInt8]) {}
-  package func patch(_ bytes: [UInt8], at offset: Int) {}
-  package func finish() {}
-  package func abandon() {}
 }
