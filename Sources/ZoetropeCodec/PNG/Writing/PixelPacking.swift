@@ -60,7 +60,7 @@ enum PixelPacking {
       if isDeep {
         var (alpha, tint): (UInt64, UInt64) = (.max, 0)
         for x in 0..<rect.width {
-          let word = unsafe row.unsafeLoadUnaligned(fromByteOffset: x * 8, as: UInt64.self)
+          let word = row.load(UInt64.self, at: x * 8)
           alpha &= word
           tint |= (word ^ (word >> 16)) & 0xffff_ffff
         }
@@ -69,7 +69,7 @@ enum PixelPacking {
       } else {
         var (alpha, tint): (UInt32, UInt32) = (.max, 0)
         for x in 0..<rect.width {
-          let word = unsafe row.unsafeLoadUnaligned(fromByteOffset: x * 4, as: UInt32.self)
+          let word = row.load(UInt32.self, at: x * 4)
           alpha &= word
           tint |= (word ^ (word >> 8)) & 0xffff
         }
@@ -142,8 +142,7 @@ enum PixelPacking {
       var at = 1
       for x in 0..<width {
         for channel in channels {
-          let sample = unsafe source.unsafeLoadUnaligned(
-            fromByteOffset: x * 8 + channel * 2, as: UInt16.self)
+          let sample = source.load(UInt16.self, at: x * 8 + channel * 2)
           unsafe row.storeBytes(of: sample.bigEndian, toByteOffset: at, as: UInt16.self)
           at += 2
         }
@@ -194,9 +193,7 @@ extension Bitmap {
   }
 
   private func pixel(_ x: Int, of row: borrowing RawSpan) -> UInt32 {
-    func byte(_ offset: Int) -> UInt32 {
-      UInt32(unsafe row.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
-    }
+    func byte(_ offset: Int) -> UInt32 { UInt32(row[offset]) }
     switch format {
     case .gray8: return byte(x) &* 0x01_0101 | 0xff00_0000
     case .rgb565:
