@@ -327,10 +327,8 @@ enum LibpngDecoder {
   /// indices past the file's palette are black.
   private static func paletteBytes(_ header: ImageHeader) -> [UInt8] {
     guard header.colorType == 3 else { return [] }
-    return (0..<1 << min(Int(header.bitDepth), 8)).flatMap { index -> [UInt8] in
-      guard index < header.palette.count else { return [0, 0, 0] }
-      let color = RGBA(word: header.palette[index])
-      return [color.red, color.green, color.blue]
+    return (0..<1 << min(Int(header.bitDepth), 8)).flatMap { index in
+      index < header.palette.count ? header.palette[index].rgbBytes : [0, 0, 0]
     }
   }
 

@@ -237,17 +237,7 @@ struct ColorTable {
   }
 
   /// The data of the PLTE chunk.
-  var paletteBytes: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(3 * colors.count)
-    for word in colors {
-      let color = RGBA(word: word)
-      bytes.append(color.red)
-      bytes.append(color.green)
-      bytes.append(color.blue)
-    }
-    return bytes
-  }
+  var paletteBytes: [UInt8] { colors.flatMap(\.rgbBytes) }
 
   /// The data of the tRNS chunk, or an empty array if every colour is opaque.
   var transparencyBytes: [UInt8] { colors.prefix(translucentCount).map { UInt8($0 >> 24) } }
