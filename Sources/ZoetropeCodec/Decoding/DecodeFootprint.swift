@@ -17,13 +17,13 @@ package struct DecodeFootprint: Sendable {
   /// The number of bytes of the canvas, and of the saved area under a frame if any frame has the disposal *previous*.
   var canvas: Int {
     // Row padding is included, because it takes most of a canvas whose rows are narrow.
-    let bytes = Self.product(
-      options.canvasFormat.bytesPerRow(width: header.canvasSize.width), header.canvasSize.height)
-    return putsBack ? Self.product(bytes, 2) : bytes
+    let bytes = options.canvasFormat.bytesPerRow(width: header.canvasSize.width)
+      .multipliedClamped(by: header.canvasSize.height)
+    return putsBack ? bytes.multipliedClamped(by: 2) : bytes
   }
 
   /// The total number of bytes if one thread decodes and no frame is decoded ahead.
-  package var byteCount: Int { Self.sum(Self.sum(canvas, frame), worker) }
+  package var byteCount: Int { canvas.addingClamped(frame).addingClamped(worker) }
 
   package init(
     _ frames: some Sequence<FrameControl>, header: ImageHeader, options: DecodingOptions
@@ -39,10 +39,10 @@ package struct DecodeFootprint: Sendable {
   package mutating func add(_ control: FrameControl) {
     if control.disposal == .previous { putsBack = true }
     let size = control.rect.size
-    let bytes = Self.sum(Self.product(size.area, pixelSize), size.height + 512)
+    let bytes = size.area.multipliedClamped(by: pixelSize).addingClamped(size.height + 512)
     frame = max(frame, Self.rounded(bytes))
     let stored = control.byteRange.count
-    worker = max(worker, Self.sum(stored, codec.workingByteCount(for: stored, options)))
+    worker = max(worker, stored.addingClamped(codec.workingByteCount(for: stored, options)))
   }
 
   /// Throws `limitExceeded` if ``byteCount`` exceeds the live-byte limit.
@@ -54,16 +54,6 @@ package struct DecodeFootprint: Sendable {
 
   private static func rounded(_ byteCount: Int) -> Int {
     byteCount > 1 << 60 ? byteCount : PixelMemory.rounded(byteCount)
-  }
-
-  private static func product(_ left: Int, _ right: Int) -> Int {
-    let (product, overflow) = left.multipliedReportingOverflow(by: right)
-    return overflow ? .max : product
-  }
-
-  private static func sum(_ left: Int, _ right: Int) -> Int {
-    let (sum, overflow) = left.addingReportingOverflow(right)
-    return overflow ? .max : sum
   }
 }
 

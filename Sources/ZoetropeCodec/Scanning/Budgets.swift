@@ -35,8 +35,7 @@ package struct WorkBudget: Sendable {
     if area > limits.canvasPixels {
       throw exceeded(.canvasPixels, found: area, allowed: limits.canvasPixels, at: offset)
     }
-    let (sum, overflow) = declaredPixels.addingReportingOverflow(area)
-    declaredPixels = overflow ? .max : sum
+    declaredPixels = declaredPixels.addingClamped(area)
     if declaredPixels > limits.pixelsPerPlay {
       throw exceeded(
         .pixelsPerPlay, found: declaredPixels, allowed: limits.pixelsPerPlay, at: offset)

@@ -16,9 +16,7 @@ public struct PixelSize: Sendable, Hashable {
 
   /// The number of pixels. It is 0 if a side is not positive, and `Int.max` if the product of the sides overflows.
   public var area: Int {
-    guard !isEmpty else { return 0 }
-    let (product, overflow) = width.multipliedReportingOverflow(by: height)
-    return overflow ? .max : product
+    isEmpty ? 0 : width.multipliedClamped(by: height)
   }
 }
 
@@ -96,7 +94,7 @@ public struct PixelRect: Sendable, Hashable {
 
 extension Int {
   /// Returns the sum, clamped to the range of `Int`.
-  fileprivate func addingClamped(_ other: Int) -> Int {
+  package func addingClamped(_ other: Int) -> Int {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum
   }
@@ -105,6 +103,12 @@ extension Int {
   fileprivate func subtractingClamped(_ other: Int) -> Int {
     let (difference, overflow) = subtractingReportingOverflow(other)
     return overflow ? (other < 0 ? .max : .min) : difference
+  }
+
+  /// Returns the product, clamped to the range of `Int`.
+  package func multipliedClamped(by other: Int) -> Int {
+    let (product, overflow) = multipliedReportingOverflow(by: other)
+    return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product
   }
 }
 

@@ -114,8 +114,7 @@ public struct ImageIndex: Sendable, Hashable {
     var pixels = 0
     for frame in frames {
       try check(.canvasPixels, frame.rect.size.area, canvasPixels)
-      let (sum, overflow) = pixels.addingReportingOverflow(frame.rect.size.area)
-      pixels = overflow ? .max : sum
+      pixels = pixels.addingClamped(frame.rect.size.area)
     }
     try check(.pixelsPerPlay, pixels, limits.pixelsPerPlay)
   }

@@ -98,9 +98,9 @@ package struct CheckpointPolicy: Sendable {
   /// Returns the worth of a checkpoint for frame `index`, clamped to half of `Int.max`. If costs are measured, this is
   /// the number of nanoseconds saved if each frame that is reached from the checkpoint is requested once.
   private func worth(of index: Int) -> Int {
-    let (worth, overflow) = costs.sum(start(upTo: index - 1)..<index)
-      .multipliedReportingOverflow(by: nextStart(after: index) - index)
-    return overflow ? .max / 2 : min(worth, .max / 2)
+    let worth = costs.sum(start(upTo: index - 1)..<index)
+      .multipliedClamped(by: nextStart(after: index) - index)
+    return min(worth, .max / 2)
   }
 
   private static func last(_ sorted: [Int], upTo value: Int) -> Int? {
