@@ -397,10 +397,7 @@ private struct BudgetFitting {
   private func sampledByteCount(
     _ settings: BudgetSearch.Settings, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> Int? {
-    var timeline = EditTimeline(
-      image.frames, canvas: image.canvasSize, playCount: image.playCount,
-      policy: options.delayPolicy)
-    for edit in edits(settings) { try timeline.apply(edit) }
+    let timeline = try EditTimeline(image, edits(settings), policy: options.delayPolicy)
     let count = timeline.showings.count
     // The first pair contains the first frame.
     let pairCount = min(24, max(4, count / 16))

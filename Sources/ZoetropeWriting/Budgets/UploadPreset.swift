@@ -138,10 +138,7 @@ extension UploadPreset {
     }
     let policy = options.delayPolicy
     func timeline() throws(AnimatedImageError) -> EditTimeline {
-      var timeline = EditTimeline(
-        image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: policy)
-      for edit in edits { try timeline.apply(edit) }
-      return timeline
+      try EditTimeline(image, edits, policy: policy)
     }
     var line = try timeline()
     let frameCount = line.showings.count

@@ -22,13 +22,8 @@ extension EditPlan {
     if let format = options.format, format.writtenFormat == nil {
       _ = try format.requireWritable()
     }
-    var timeline = EditTimeline(
-      image.frames, canvas: image.canvasSize, playCount: image.playCount,
-      policy: options.delayPolicy)
-    for edit in edits {
-      if isCancelled() { throw EncodingQueue.cancelled }
-      try timeline.apply(edit)
-    }
+    let timeline = try EditTimeline(
+      image, edits, policy: options.delayPolicy, isCancelled: isCancelled)
     if let reason = PictureRewriting.reason(image, timeline, options) {
       try self.init(rewriting: image, timeline, options, reason, isCancelled)
       return

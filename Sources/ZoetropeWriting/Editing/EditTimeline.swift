@@ -50,6 +50,20 @@ package struct EditTimeline: Sendable, Hashable {
     frameLimit = max(Self.frameLimit, frames.count)
   }
 
+  /// Creates the timeline of `image` after `edits`.
+  ///
+  /// - Throws: the errors of ``apply(_:)``; `cancelled` once `isCancelled` returns true.
+  init(
+    _ image: AnimatedImage, _ edits: [AnimationEdit], policy: DelayPolicy,
+    isCancelled: () -> Bool = { false }
+  ) throws(AnimatedImageError) {
+    self.init(image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: policy)
+    for edit in edits {
+      if isCancelled() { throw EncodingQueue.cancelled }
+      try apply(edit)
+    }
+  }
+
   /// The times at which showings begin, followed by the time at which the last showing ends, in ticks.
   package var times: [Int128] {
     var sum: Int128 = 0
