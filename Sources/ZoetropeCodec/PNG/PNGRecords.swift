@@ -12,10 +12,8 @@ struct PNGChunkType: Sendable, Hashable {
 
   /// The four letters of the type. Bytes that are not letters are shown as `?`.
   var name: String {
-    let letters = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: code >> $0) }
-    return String(
-      decoding: letters.map { (65...90).contains($0 & 0xdf) ? $0 : UInt8(ascii: "?") },
-      as: UTF8.self)
+    let letters = code.bigEndianBytes.map { (65...90).contains($0 & 0xdf) ? $0 : UInt8(ascii: "?") }
+    return String(decoding: letters, as: UTF8.self)
   }
 
   static let header = PNGChunkType(code: 0x4948_4452)  // IHDR
@@ -59,6 +57,13 @@ enum ChunkCRC {
   }
 }
 
+/// An error that describes how a chunk violates the specification.
+struct PNGFault: Error {
+  let detail: String
+
+  init(_ detail: String) { self.detail = detail }
+}
+
 /// The contents of an IHDR chunk (PNG 3rd edition, 11.2.1).
 ///
 ///     size  field
@@ -75,22 +80,15 @@ struct PNGHeader: Sendable {
   let colorType: UInt8
   let isInterlaced: Bool
 
-  /// An error that describes how an IHDR chunk violates the specification.
-  struct Fault: Error {
-    let detail: String
-
-    init(_ detail: String) { self.detail = detail }
-  }
-
   /// Parses the data of an IHDR chunk.
   ///
-  /// - Throws: ``Fault`` if a field has a value that the specification forbids.
-  init(parsing bytes: [UInt8]) throws(Fault) {
-    guard bytes.count == 13 else { throw Fault("IHDR has \(bytes.count) bytes instead of 13") }
+  /// - Throws: ``PNGFault`` if a field has a value that the specification forbids.
+  init(parsing bytes: [UInt8]) throws(PNGFault) {
+    guard bytes.count == 13 else { throw PNGFault("IHDR has \(bytes.count) bytes instead of 13") }
     let width = bytes.bigEndian32(at: 0)
     let height = bytes.bigEndian32(at: 4)
     guard (1...0x7fff_ffff).contains(width), (1...0x7fff_ffff).contains(height) else {
-      throw Fault("IHDR declares an invalid size of \(width)x\(height)")
+      throw PNGFault("IHDR declares an invalid size of \(width)x\(height)")
     }
     size = PixelSize(width: Int(width), height: Int(height))
     bitDepth = bytes[8]
@@ -100,13 +98,14 @@ struct PNGHeader: Sendable {
     case 0: depths = [1, 2, 4, 8, 16]
     case 3: depths = [1, 2, 4, 8]
     case 2, 4, 6: depths = [8, 16]
-    default: throw Fault("IHDR declares the unknown colour type \(colorType)")
+    default: throw PNGFault("IHDR declares the unknown colour type \(colorType)")
     }
     guard depths.contains(bitDepth) else {
-      throw Fault("IHDR declares colour type \(colorType) with an invalid bit depth of \(bitDepth)")
+      throw PNGFault(
+        "IHDR declares colour type \(colorType) with an invalid bit depth of \(bitDepth)")
     }
     guard bytes[10] == 0, bytes[11] == 0, bytes[12] <= 1 else {
-      throw Fault(
+      throw PNGFault(
         "IHDR declares an unknown method: compression \(bytes[10]), filtering \(bytes[11]), "
           + "interlacing \(bytes[12])")
     }
@@ -127,41 +126,33 @@ struct PNGFrameControl: Sendable {
   let disposal: DisposalMethod
   let blend: BlendOperation
 
-  struct Fault: Error {
-    let detail: String
-
-    init(_ detail: String) { self.detail = "an fcTL chunk " + detail }
-  }
-
   /// Parses the data of an fcTL chunk.
   ///
-  /// - Throws: ``Fault`` if the byte count or the sequence number is wrong, the rectangle is empty or extends past the
+  /// - Throws: ``PNGFault`` if the byte count or the sequence number is wrong, the rectangle is empty or extends past the
   ///   canvas, or the disposal or blend operation is unknown.
-  init(parsing bytes: [UInt8], sequence: Int, canvas: PixelSize) throws(Fault) {
-    guard bytes.count == 26 else { throw Fault("has \(bytes.count) bytes instead of 26") }
+  init(parsing bytes: [UInt8], sequence: Int, canvas: PixelSize) throws(PNGFault) {
+    guard bytes.count == 26 else {
+      throw PNGFault("an fcTL chunk has \(bytes.count) bytes instead of 26")
+    }
     let number = Int(bytes.bigEndian32(at: 0))
     guard number == sequence else {
-      throw Fault("has sequence number \(number) instead of \(sequence)")
+      throw PNGFault("an fcTL chunk has sequence number \(number) instead of \(sequence)")
     }
     rect = PixelRect(
       x: Int(bytes.bigEndian32(at: 12)), y: Int(bytes.bigEndian32(at: 16)),
       width: Int(bytes.bigEndian32(at: 4)), height: Int(bytes.bigEndian32(at: 8)))
     guard !rect.isEmpty, PixelRect(canvas).contains(rect) else {
-      throw Fault("has an invalid frame of \(rect) on a canvas of \(canvas)")
+      throw PNGFault("an fcTL chunk has an invalid frame of \(rect) on a canvas of \(canvas)")
     }
     delay = FrameDelay(
       numerator: UInt32(bytes.bigEndian16(at: 20)), denominator: UInt32(bytes.bigEndian16(at: 22)))
-    switch bytes[24] {
-    case 0: disposal = .keep
-    case 1: disposal = .background
-    case 2: disposal = .previous
-    default: throw Fault("has the unknown disposal method \(bytes[24])")
+    guard let disposal = DisposalMethod(rawValue: bytes[24]) else {
+      throw PNGFault("an fcTL chunk has the unknown disposal method \(bytes[24])")
     }
-    switch bytes[25] {
-    case 0: blend = .source
-    case 1: blend = .over
-    default: throw Fault("has the unknown blend operation \(bytes[25])")
+    guard let blend = BlendOperation(rawValue: bytes[25]) else {
+      throw PNGFault("an fcTL chunk has the unknown blend operation \(bytes[25])")
     }
+    (self.disposal, self.blend) = (disposal, blend)
   }
 }
 
@@ -172,11 +163,8 @@ extension ImageHeader {
     guard (1...0x7fff_ffff).contains(canvasSize.width),
       (1...0x7fff_ffff).contains(canvasSize.height)
     else { return false }
-    var bytes: [UInt8] = []
-    for side in [canvasSize.width, canvasSize.height] {
-      bytes += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: side >> $0) }
-    }
-    bytes += [bitDepth, colorType, 0, 0, isInterlaced ? 1 : 0]
+    let sides = [canvasSize.width, canvasSize.height].flatMap { UInt32($0).bigEndianBytes }
+    let bytes = sides + [bitDepth, colorType, 0, 0, isInterlaced ? 1 : 0]
     let keyCount = [0: 2, 2: 6][colorType] ?? 0
     return (try? PNGHeader(parsing: bytes)) != nil
       && (transparency.isEmpty || transparency.count == keyCount)

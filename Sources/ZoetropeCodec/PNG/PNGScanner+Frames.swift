@@ -35,8 +35,8 @@ extension PNGScanner {
       return passOver("an fcTL chunk has a wrong checksum")
     }
     let control: PNGFrameControl
-    do throws(PNGFrameControl.Fault) {
-      guard hasValidCRC else { throw .init("has a wrong checksum") }
+    do throws(PNGFault) {
+      guard hasValidCRC else { throw .init("an fcTL chunk has a wrong checksum") }
       control = try PNGFrameControl(
         parsing: chunkData, sequence: Int(animation.nextSequence), canvas: canvas)
     } catch {

@@ -219,7 +219,7 @@ extension PNGScanner {
   private mutating func readHeader(hasValidCRC: Bool) throws(AnimatedImageError) {
     guard image.header == nil else { return }
     let parsed: PNGHeader
-    do throws(PNGHeader.Fault) {
+    do throws(PNGFault) {
       guard hasValidCRC else { throw .init("the CRC of IHDR is wrong") }
       parsed = try PNGHeader(parsing: chunkData)
     } catch {
