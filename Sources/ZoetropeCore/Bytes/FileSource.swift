@@ -86,7 +86,8 @@ package final class FileSource: ByteSource {
     FileStatus(at: path)?.isRegular == false
   }
 
-  private static func open(_ path: FilePath) throws(AnimatedImageError) -> FileDescriptor {
+  /// Opens the file at `path` for reading.
+  package static func open(_ path: FilePath) throws(AnimatedImageError) -> FileDescriptor {
     do {
       // Use non-blocking mode: otherwise, opening a pipe without a writer would block here.
       return try IdleFiles.shared.open {

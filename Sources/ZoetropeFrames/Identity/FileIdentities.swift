@@ -87,13 +87,9 @@ extension ContentIdentity {
     _ path: FilePath, _ body: (FileDescriptor) throws(AnimatedImageError) -> Value
   ) throws(AnimatedImageError) -> Value {
     let file: FileDescriptor
-    do {
-      file = try IdleFiles.shared.open {
-        try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
-      }
-    } catch {
+    do throws(AnimatedImageError) { file = try FileSource.open(path) } catch {
       throw AnimatedImageError(
-        .io, "cannot open \(path.quoted): \(error)", systemError: error as? Errno)
+        .io, "cannot open \(path.quoted): \(error.detail)", systemError: error.systemError)
     }
     // The file was only read, so no data is lost if closing it fails.
     defer { try? file.close() }
