@@ -7,9 +7,6 @@ extension DecodeThreads {
   package func value<Value: Sendable>(
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
-    guard !Task.isCancelled else {
-      throw AnimatedImageError(.cancelled, "stopped before decoding")
-    }
     let result = await cancellableResult { flag in
       Result { () throws(AnimatedImageError) in try work(flag) }
     }
