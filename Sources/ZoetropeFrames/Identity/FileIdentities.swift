@@ -49,9 +49,14 @@ extension ContentIdentity {
   /// Computes the identity of the file at `path` like ``init(contentsOf:)``, for threads without a task. `isCancelled`
   /// takes the place of the check for cancellation of the task.
   package init(contentsOf path: FilePath, isCancelled: () -> Bool) throws(AnimatedImageError) {
-    self = try Self.opened(path) { file throws(AnimatedImageError) in
-      try Self(of: file, knowing: .shared, now: FileStamp.now(), isCancelled: isCancelled)
+    let file: FileDescriptor
+    do throws(AnimatedImageError) { file = try FileSource.open(path) } catch {
+      throw AnimatedImageError(
+        .io, "cannot open \(path.quoted): \(error.detail)", systemError: error.systemError)
     }
+    // The file was only read, so no data is lost if closing it fails.
+    defer { try? file.close() }
+    try self.init(of: file, knowing: .shared, now: FileStamp.now(), isCancelled: isCancelled)
   }
 
   /// Computes the identity of the open file `file` like ``init(contentsOf:)``, with a map and a time that the caller
@@ -71,7 +76,11 @@ extension ContentIdentity {
     var offset = 0
     while true {
       if isCancelled() { throw AnimatedImageError(.cancelled, "stopped while hashing the file") }
-      let count = try Self.read(file, at: offset, into: &piece)
+      let count: Int
+      do { count = try file.read(at: offset, into: &piece, 0..<piece.count) } catch {
+        throw AnimatedImageError(
+          .io, "cannot read the file: \(error)", systemError: error as? Errno)
+      }
       if count == 0 || offset > stamp.byteCount { break }
       hasher.update(piece.rawBytes.extracting(first: count))
       offset += count
@@ -81,29 +90,6 @@ extension ContentIdentity {
     }
     self = hasher.finish()
     identities.remember(self, for: stamp, now: now)
-  }
-
-  private static func opened<Value>(
-    _ path: FilePath, _ body: (FileDescriptor) throws(AnimatedImageError) -> Value
-  ) throws(AnimatedImageError) -> Value {
-    let file: FileDescriptor
-    do throws(AnimatedImageError) { file = try FileSource.open(path) } catch {
-      throw AnimatedImageError(
-        .io, "cannot open \(path.quoted): \(error.detail)", systemError: error.systemError)
-    }
-    // The file was only read, so no data is lost if closing it fails.
-    defer { try? file.close() }
-    return try body(file)
-  }
-
-  private static func read(
-    _ file: FileDescriptor, at offset: Int, into piece: inout [UInt8]
-  ) throws(AnimatedImageError) -> Int {
-    do {
-      return try file.read(at: offset, into: &piece, 0..<piece.count)
-    } catch {
-      throw AnimatedImageError(.io, "cannot read the file: \(error)", systemError: error as? Errno)
-    }
   }
 }
 
