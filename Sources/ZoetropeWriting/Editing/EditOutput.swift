@@ -58,8 +58,8 @@ struct EditOutput {
   /// Returns the chunks of a PNG in `range`; see ``PNGStructureMap``.
   mutating func chunks(in range: Range<Int>) throws(AnimatedImageError) -> [PNGStructureMap.Chunk] {
     var found: [PNGStructureMap.Chunk] = []
-    try PNGStructureMap.forEachChunk(in: range, source, &buffer) { (type, chunk) in
-      found.append(PNGStructureMap.Chunk(type: type, range: chunk))
+    try PNGStructureMap.forEachChunk(in: range, source, &buffer) { chunk in
+      found.append(chunk)
       return true
     }
     return found

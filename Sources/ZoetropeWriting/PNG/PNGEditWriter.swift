@@ -38,7 +38,7 @@ struct PNGEditWriter: EditWriting {
       try output.append(chunk.bytes)
     }
     for chunk in map.head where keeps(chunk) {
-      if chunk.type.elementsEqual("PLTE".utf8), header.palette != source.palette {
+      if chunk.name == "PLTE", header.palette != source.palette {
         try appendPalette(&output)
       } else {
         try output.copy(chunk.range)
@@ -46,8 +46,7 @@ struct PNGEditWriter: EditWriting {
     }
     if let poster = plan.image.staticImage {
       if plan.header == source {
-        for chunk in try output.chunks(in: poster.byteRange)
-        where chunk.type.elementsEqual("IDAT".utf8) {
+        for chunk in try output.chunks(in: poster.byteRange) where chunk.name == "IDAT" {
           try output.copy(chunk.range)
         }
       } else {
@@ -81,11 +80,9 @@ struct PNGEditWriter: EditWriting {
     var whole = 0..<0
     // The type of the first data chunk is the type of all of them. In a PNG without frames, an fdAT is skipped.
     let all = try output.chunks(in: frame.byteRange)
-    let type = all.map(\.type).first {
-      $0.elementsEqual("IDAT".utf8) || $0.elementsEqual("fdAT".utf8)
-    }
-    let chunks = all.filter { $0.type == type }
-    let isSequenced = type?.elementsEqual("fdAT".utf8) ?? false
+    let type = all.map(\.name).first { $0 == "IDAT" || $0 == "fdAT" }
+    let chunks = all.filter { $0.name == type }
+    let isSequenced = type == "fdAT"
     let hasData = chunks.contains { $0.range.count > 16 }
     for chunk in chunks {
       let start = chunk.range.lowerBound + (isSequenced ? 12 : 8)

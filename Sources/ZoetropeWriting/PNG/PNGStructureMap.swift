@@ -5,6 +5,9 @@ struct PNGStructureMap: Sendable {
     let type: [UInt8]
     /// The range of the whole chunk, including length and checksum.
     let range: Range<Int>
+
+    /// The type as text.
+    var name: String { String(decoding: type, as: UTF8.self) }
   }
 
   /// The chunks between IHDR and the first IDAT, except those of the animation (acTL, fcTL and fdAT).
@@ -26,16 +29,11 @@ struct PNGStructureMap: Sendable {
     let pictures = (image.staticImage.map { [$0] } ?? []) + image.frames
     for range in pictures.map(\.byteRange) + [image.source.byteCount..<image.source.byteCount] {
       let gap = end..<max(end, range.lowerBound)
-      try Self.forEachChunk(in: gap, image.source, &buffer) { (type, chunk) in
-        let isOwn = ["acTL", "fcTL", "fdAT", "IDAT", "IEND"].contains {
-          type.elementsEqual($0.utf8)
+      try Self.forEachChunk(in: gap, image.source, &buffer) { chunk in
+        if ["acTL", "fcTL", "fdAT", "IDAT", "IEND"].contains(chunk.name) {
+          return chunk.name != "IEND"
         }
-        if isOwn { return !type.elementsEqual("IEND".utf8) }
-        if isHead {
-          head.append(Chunk(type: type, range: chunk))
-        } else if type[0] & 0x20 != 0 {
-          tail.append(Chunk(type: type, range: chunk))
-        }
+        if isHead { head.append(chunk) } else if chunk.type[0] & 0x20 != 0 { tail.append(chunk) }
         return true
       }
       isHead = false
@@ -51,7 +49,7 @@ struct PNGStructureMap: Sendable {
   }
 
   private static func fate(of chunk: Chunk) -> Fate {
-    switch String(decoding: chunk.type, as: UTF8.self) {
+    switch chunk.name {
     case "PLTE", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP", "pHYs", "eXIf", "tEXt", "zTXt",
       "iTXt":
       .written
@@ -68,8 +66,7 @@ struct PNGStructureMap: Sendable {
   /// Returns whether `chunk` may be wrong in a file that differs from the source in anything. An iDOT, for example, has
   /// offsets of the old bytes. A histogram is not such a chunk: it is kept with its palette.
   static func isBound(_ chunk: Chunk) -> Bool {
-    chunk.type[0] & 0x20 != 0 && fate(of: chunk) == .dropped
-      && !chunk.type.elementsEqual("hIST".utf8)
+    chunk.type[0] & 0x20 != 0 && fate(of: chunk) == .dropped && chunk.name != "hIST"
   }
 
   /// The number of bytes in chunks whose contents the image's metadata does not have.
@@ -116,14 +113,14 @@ struct PNGStructureMap: Sendable {
   }
 
   private static func isText(_ chunk: Chunk) -> Bool {
-    ["tEXt", "zTXt", "iTXt"].contains { chunk.type.elementsEqual($0.utf8) }
+    ["tEXt", "zTXt", "iTXt"].contains(chunk.name)
   }
 
   /// Returns whether `chunk` is a text with a language or a translated keyword, which the metadata lacks (11.3.3.4).
   private static func isTranslated(
     _ chunk: Chunk, _ source: any ByteSource, _ buffer: inout ReadBuffer
   ) throws(AnimatedImageError) -> Bool {
-    guard chunk.type.elementsEqual("iTXt".utf8) else { return false }
+    guard chunk.name == "iTXt" else { return false }
     // A keyword has at most 79 bytes. Two flags and the language follow the zero byte after it.
     let data = chunk.range.lowerBound + 8..<chunk.range.upperBound - 4
     let start = try source.copy(data.prefix(84), &buffer)
@@ -131,10 +128,10 @@ struct PNGStructureMap: Sendable {
     return start[zero + 3] != 0 || start[zero + 4] != 0
   }
 
-  /// Calls `body` with the type and the range of each whole chunk in `range`, until it returns false.
+  /// Calls `body` with each whole chunk in `range`, until it returns false.
   static func forEachChunk(
     in range: Range<Int>, _ source: any ByteSource, _ buffer: inout ReadBuffer,
-    _ body: (_ type: [UInt8], _ chunk: Range<Int>) throws(AnimatedImageError) -> Bool
+    _ body: (Chunk) throws(AnimatedImageError) -> Bool
   ) throws(AnimatedImageError) {
     // Read only the length and the type of each chunk. In most cases, the range contains a single fcTL.
     var place = range.lowerBound
@@ -147,9 +144,9 @@ struct PNGStructureMap: Sendable {
         )
       }
       guard length >= 0, length <= range.upperBound - place - 12 else { return }
-      let chunk = place..<place + length + 12
-      guard try body(type, chunk) else { return }
-      place = chunk.upperBound
+      let chunk = Chunk(type: type, range: place..<place + length + 12)
+      guard try body(chunk) else { return }
+      place = chunk.range.upperBound
     }
   }
 }
@@ -219,25 +216,21 @@ extension PNGStructureMap: FrameCopying {
   static func keeps(_ chunk: Chunk, in plan: EditPlan, changesNothing: Bool) -> Bool {
     if !changesNothing, isBound(chunk) { return false }
     let (header, source) = (plan.header, plan.image.header)
-    let dependsOnColors = ["tRNS", "bKGD", "hIST", "sBIT"].contains {
-      chunk.type.elementsEqual($0.utf8)
-    }
+    let dependsOnColors = ["tRNS", "bKGD", "hIST", "sBIT"].contains(chunk.name)
     if header.colorType != source.colorType {
       // A colour profile is either for grey or for colours.
       let changesGrey = [0, 4].contains(header.colorType) != [0, 4].contains(source.colorType)
-      return !dependsOnColors && !chunk.type.elementsEqual("PLTE".utf8)
-        && !(changesGrey && chunk.type.elementsEqual("iCCP".utf8))
+      return !dependsOnColors && chunk.name != "PLTE" && !(changesGrey && chunk.name == "iCCP")
     }
     // A longer palette is written with its own `tRNS`, and a histogram has as many entries as the palette.
-    return header.palette == source.palette
-      || !["tRNS", "hIST"].contains { chunk.type.elementsEqual($0.utf8) }
+    return header.palette == source.palette || !["tRNS", "hIST"].contains(chunk.name)
   }
 
   func losesMetadata(_ plan: EditPlan) -> Bool {
     let changesNothing = plan.changesNothing
     return (head + tail).contains { chunk in
-      let isWritten = ["PLTE", "tRNS"].contains { chunk.type.elementsEqual($0.utf8) }
-      return !isWritten && !Self.keeps(chunk, in: plan, changesNothing: changesNothing)
+      !["PLTE", "tRNS"].contains(chunk.name)
+        && !Self.keeps(chunk, in: plan, changesNothing: changesNothing)
     }
   }
 
