@@ -10,30 +10,22 @@ package struct ContentHasher: ~Copyable {
   /// The secret, retained because the state refers to its bytes, or nil if the hasher has no secret.
   private let secret: HashSecret?
 
-  /// Creates an empty hasher, keyed with the secret of this process. Throws `outOfMemory` if allocating the state
-  /// fails.
-  package init() throws(AnimatedImageError) { try self.init(.process) }
-
-  /// Like ``init()``, but keyed with `secret`.
-  package init(_ secret: HashSecret) throws(AnimatedImageError) {
+  /// Creates an empty hasher. Throws `outOfMemory` if allocating the state fails.
+  ///
+  /// - Parameter secret: The secret that keys the hash. Default: the secret of this process. If it is nil, results are
+  ///   the same in every program: those of XXH3-128 with seed 0.
+  package init(_ secret: HashSecret? = HashSecret.process) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
       throw AnimatedImageError(.outOfMemory, "not enough memory to compute a hash")
     }
     unsafe self.state = state
     self.secret = secret
+    guard let secret else {
+      _ = unsafe XXH3_128bits_reset(state)
+      return
+    }
     _ = unsafe XXH3_128bits_reset_withSecret(
       state, secret.bytes.baseAddress, secret.bytes.count)
-  }
-
-  /// Creates an empty hasher without a secret. Its results are the same in every program: those of XXH3-128 with seed
-  /// 0.
-  package init(isStable: Void) throws(AnimatedImageError) {
-    guard let state = unsafe XXH3_createState() else {
-      throw AnimatedImageError(.outOfMemory, "not enough memory to compute a hash")
-    }
-    unsafe self.state = state
-    secret = nil
-    _ = unsafe XXH3_128bits_reset(state)
   }
 
   deinit { _ = unsafe XXH3_freeState(state) }

@@ -72,7 +72,7 @@ package struct PixelHash: Sendable, Hashable {
   ///
   /// - Throws: `outOfMemory` if the 600 bytes of the hash state cannot be allocated.
   package init(of bitmap: Bitmap) throws(AnimatedImageError) {
-    var hasher = try ContentHasher(isStable: ())
+    var hasher = try ContentHasher(nil)
     for y in 0..<bitmap.height { hasher.update(bitmap.row(y)) }
     bits = hasher.finish()
   }
