@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test func `an archive that is terminated while it waits for an input leaves no file`() throws {
-    try withTool { tool in
+    try withTool { (tool) throws in
       // The archive is created before the pipe is opened, which has no writer.
       let script = """
         mkfifo p; { (until ls -A | grep -q tmp$ || ! kill -0 $$; do :; done; kill -TERM $$) 2>noise & \

@@ -104,7 +104,7 @@ struct ExtractCommand: ZoetropeSubcommand {
       parsing: .unconditional,
       help: ArgumentHelp(
         """
-        Write this many pictures per second (up to 1000) of the play, or of --time; {index} counts \
+        Write this many pictures a second (up to 1000) of the play or --time; {index} counts \
         them.
         """))
     var fps: PictureRate?

@@ -4,12 +4,7 @@ internal import ZoetropeProcess
 
 /// The options of commands that can scale pictures.
 struct ScalingArguments: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      """
-      Scale to a size (320x240), a width (320x), a height (x240) or a percentage (50%), with sides \
-      up to 65535.
-      """))
+  @Option(help: "Scale to 320x240, a width (320x), a height (x240) or 50%, with sides up to 65535.")
   var size: SizeArgument?
 
   @Option(help: "With --size: what to do if the proportions differ.")

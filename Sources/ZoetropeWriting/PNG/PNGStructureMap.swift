@@ -214,8 +214,11 @@ extension PNGStructureMap: FrameCopying {
   ///
   /// - Parameter changesNothing: ``EditPlan/changesNothing`` of the plan.
   static func keeps(_ chunk: Chunk, in plan: EditPlan, changesNothing: Bool) -> Bool {
-    if !changesNothing, isBound(chunk) { return false }
-    let (header, source) = (plan.header, plan.image.header)
+    (changesNothing || !isBound(chunk)) && applies(chunk, to: plan.header, of: plan.image.header)
+  }
+
+  /// Returns whether a chunk of a file with the header `source` still applies to a file with `header`.
+  static func applies(_ chunk: Chunk, to header: ImageHeader, of source: ImageHeader) -> Bool {
     let dependsOnColors = ["tRNS", "bKGD", "hIST", "sBIT"].contains(chunk.name)
     if header.colorType != source.colorType {
       // A colour profile is either for grey or for colours.
