@@ -93,7 +93,8 @@ struct EditPlanner {
       let fits =
         switch copying.firstFrame {
         case .anyPart: true
-        case .inside: canvasBounds.contains(frame.rect)
+        // A frame without pixels also makes the canvas of a GIF larger.
+        case .inside: frame.rect.maxX <= canvasBounds.maxX && frame.rect.maxY <= canvasBounds.maxY
         case .whole: frame.rect == canvasBounds
         }
       if !fits { return .firstFrame }

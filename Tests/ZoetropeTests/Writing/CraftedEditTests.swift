@@ -271,6 +271,23 @@ import Zoetrope
     }
   }
 
+  @Test func `a frame without pixels outside the canvas does not enlarge it when it comes first`()
+    throws
+  {
+    for empty in [
+      PixelRect(x: 9, y: 0, width: 0, height: 1), PixelRect(x: 0, y: 9, width: 2, height: 0),
+    ] {
+      var gif = GIFBuilder()
+      gif.signature()
+      gif.screen(width: 2, height: 2, palette: GIFPalette([.black, RGBA(red: 9, green: 9, blue: 9)]))
+      gif.frame(
+        GIFFrame(rect: PixelRect(x: 0, y: 0, width: 2, height: 2), indices: [1, 0, 1, 1]))
+      gif.frame(GIFFrame(rect: empty, indices: []))
+      gif.trailer()
+      for edits in [[AnimationEdit.frames(1..<2)], [.reverse]] { try expectExact(gif.bytes, edits) }
+    }
+  }
+
   @Test func `chunks that are bound to the bytes of the file do not outlast an edit`() throws {
     var bytes = try film(last: 2)
     var chunks = PNGBuilder()
