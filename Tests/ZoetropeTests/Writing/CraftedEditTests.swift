@@ -271,21 +271,37 @@ import Zoetrope
     }
   }
 
-  @Test func `a frame without pixels outside the canvas does not enlarge it when it comes first`()
-    throws
-  {
+  @Test func `an empty first frame outside the canvas does not enlarge it`() throws {
     for empty in [
       PixelRect(x: 9, y: 0, width: 0, height: 1), PixelRect(x: 0, y: 9, width: 2, height: 0),
     ] {
       var gif = GIFBuilder()
       gif.signature()
-      gif.screen(width: 2, height: 2, palette: GIFPalette([.black, RGBA(red: 9, green: 9, blue: 9)]))
+      let gray = RGBA(red: 9, green: 9, blue: 9)
+      gif.screen(width: 2, height: 2, palette: GIFPalette([.black, gray]))
       gif.frame(
         GIFFrame(rect: PixelRect(x: 0, y: 0, width: 2, height: 2), indices: [1, 0, 1, 1]))
       gif.frame(GIFFrame(rect: empty, indices: []))
       gif.trailer()
-      for edits in [[AnimationEdit.frames(1..<2)], [.reverse]] { try expectExact(gif.bytes, edits) }
+      try expectExact(gif.bytes, [.frames(1..<2)])
+      try expectExact(gif.bytes, [.reverse])
     }
+  }
+
+  @Test(arguments: [1, 2, 4, 8])
+  func `bits of a transparent grey above the bit depth do not count`(_ depth: Int) throws {
+    var png = PNGBuilder()
+    png.signature()
+    png.chunk(
+      "IHDR", PNGBuilder.header(width: 8, height: 2, layout: PNGLayout(.gray, depth: depth)))
+    // The transparent grey is 1.
+    png.chunk("tRNS", [0xff, depth == 8 ? 1 : 0xf1])
+    png.chunk(
+      "IDAT",
+      try Self.rows(
+        (0..<UInt8(depth)).map { $0 & 1 }, (0..<UInt8(depth)).map { $0 &* 0x1b }))
+    png.chunk("IEND")
+    try expectExact(png.bytes, [.crop(PixelRect(x: 1, y: 0, width: 5, height: 2))])
   }
 
   @Test func `chunks that are bound to the bytes of the file do not outlast an edit`() throws {

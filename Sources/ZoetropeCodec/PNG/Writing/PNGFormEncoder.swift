@@ -31,7 +31,9 @@ package final class PNGFormEncoder {
       uniquingKeysWith: { first, _ in first })
     clearIndex = header.palette.prefix(256).firstIndex { $0 >> 24 == 0 }.map { UInt8($0) }
     let bytes = header.transparency
-    key = stride(from: 0, to: bytes.count - 1, by: 2).map { bytes.bigEndian16(at: $0) }
+    // Decoders ignore the bits above the bit depth (11.3.2.1).
+    let mask = UInt16.max >> UInt16(16 - form.bitDepth)
+    key = stride(from: 0, to: bytes.count - 1, by: 2).map { bytes.bigEndian16(at: $0) & mask }
   }
 
   /// Whether the form can store a picture and, if not, the reason.
