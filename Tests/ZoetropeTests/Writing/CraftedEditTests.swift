@@ -304,6 +304,15 @@ import Zoetrope
     try expectExact(png.bytes, [.crop(PixelRect(x: 1, y: 0, width: 5, height: 2))])
   }
 
+  @Test func `colours of a palette past the bit depth have no index`() throws {
+    let size = PixelSize(width: 1, height: 1)
+    var header = ImageHeader(format: .png, canvasSize: size)
+    (header.colorType, header.bitDepth) = (3, 1)
+    header.palette = [RGBA.black.word, 0xff09_0909, 0]
+    let clear = try PixelBuffer(asking: size, format: .rgba8).finish()
+    #expect(PNGFormEncoder(header).fit(clear, in: PixelRect(size)) == .lacks([0]))
+  }
+
   @Test func `chunks that are bound to the bytes of the file do not outlast an edit`() throws {
     var bytes = try film(last: 2)
     var chunks = PNGBuilder()

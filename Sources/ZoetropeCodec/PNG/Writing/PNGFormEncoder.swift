@@ -26,10 +26,11 @@ package final class PNGFormEncoder {
     scanlines = ScanlineCompressor(effort: effort, levelAfterTrials: 12)
     form = PNGForm(
       colorType: .init(rawValue: header.colorType) ?? .rgba, bitDepth: Int(header.bitDepth))
+    // A pixel can only have an index that the bit depth can hold, and palettes of damaged files may be longer.
+    let palette = header.palette.prefix(1 << min(form.bitDepth, 8))
     indices = Dictionary(
-      zip(header.palette.prefix(256), (0...255).map { UInt8($0) }),
-      uniquingKeysWith: { first, _ in first })
-    clearIndex = header.palette.prefix(256).firstIndex { $0 >> 24 == 0 }.map { UInt8($0) }
+      zip(palette, (0...255).map { UInt8($0) }), uniquingKeysWith: { first, _ in first })
+    clearIndex = palette.firstIndex { $0 >> 24 == 0 }.map { UInt8($0) }
     let bytes = header.transparency
     // Decoders ignore the bits above the bit depth (11.3.2.1).
     let mask = UInt16.max >> UInt16(16 - form.bitDepth)
