@@ -17,7 +17,48 @@ package enum RandomEdits {
     let policy: DelayPolicy = random.next() & 1 == 0 ? .browser : .exact
     var outcome = comparison.run(edits, EditOptions(delayPolicy: policy, shortDelays: shortDelays))
     outcome.problem = outcome.problem.map { "\(edits): \($0)" }
+    if outcome.problem == nil, random.next() & 3 == 0 {
+      outcome.problem = problemOfRewriting(comparison.animation, &random)
+    }
     return outcome
+  }
+
+  /// Optimizes the image, or encodes all its pictures again, in random ways. Returns what is wrong with the file, which
+  /// must not be damaged and must have the planned frames, or nil.
+  private static func problemOfRewriting(
+    _ image: AnimatedImage, _ random: inout SplitMix64
+  ) -> String? {
+    func number(_ limit: Int) -> Int { Int(random.next() % UInt64(limit)) }
+    let sink = MemorySink()
+    let effort: EncodingEffort = [.fast, .balanced, .small][number(3)]
+    let tolerance = number(3) == 0 ? number(201) : 0
+    do throws(AnimatedImageError) {
+      if number(3) == 0 {
+        let settings = OptimizingOptions(effort: effort, tolerance: tolerance, parallelism: 1)
+        _ = try image.optimize(to: sink, options: settings)
+        return sink.bytes.count > image.byteCount ? "optimized: \(sink.bytes.count) bytes" : nil
+      }
+      let format = [AnimationFormat.gif, .apng][number(2)]
+      let size = PixelSize(width: 1 + number(30), height: 1 + number(30))
+      let edits = [AnimationEdit.resize(TargetSize(size), fit: .stretch), .reverse, .backAndForth]
+      let chosen = Array(edits.prefix(number(4)))
+      let settings = EditOptions(
+        format: format, colors: number(2) == 0 ? .limited(to: 2 + number(255)) : .automatic,
+        dithering: Dithering.all[number(Dithering.all.count)], tolerance: tolerance,
+        effort: effort, parallelism: 1)
+      let plan = try EditPlan(image, chosen, settings)
+      _ = try plan.write(to: sink)
+      guard plan.rewriting != nil else { return nil }
+      let reader = FrameReader(
+        try AnimatedImage(
+          bytes: sink.bytes, options: DecodingOptions(damage: .strict, parallelism: 1)))
+      while try reader.next() != nil {}
+      return reader.nextIndex == plan.frames.count
+        ? nil : "\(chosen) \(settings): \(reader.nextIndex) frames of \(plan.frames.count)"
+    } catch {
+      if [.parameter, .unwritable, .limitExceeded].contains(error.code) { return nil }
+      return image.options.damage == .strict ? nil : "rewriting: \(error)"
+    }
   }
 
   /// Returns options with small limits: what matters is which steps are taken, not how long they take.
