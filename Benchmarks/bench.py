@@ -10,13 +10,14 @@ parts that decode to RGBA, libavcodec may use as many cores as Zoetrope, and the
 core. The sweep takes every file of the set, of its folder `writers`, of the fixtures, and of the folder CORPUS, if it
 exists.
 """
-import glob, math, os, platform, re, shutil, statistics, subprocess, sys, tempfile, time
+import glob, importlib.util, math, os, platform, re, shutil, statistics, subprocess, sys, tempfile, time
 
 ROUNDS = 3
 bench, zoetrope, peers, films, stages = sys.argv[1:6]
 cores = len(os.sched_getaffinity(0))
 PIN = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
 pillow = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers/pillow_peer.py")]
+has_pillow = importlib.util.find_spec("PIL") is not None
 
 
 def run(command):
@@ -93,7 +94,7 @@ def decoding(jobs):
                 times.append(own)
                 for other, command in others.items():
                     ratios[other].append(inner(command)[0] / own)
-            if jobs == 1:
+            if jobs == 1 and has_pillow:
                 ratios["Pillow"] = [inner(PIN + pillow + ["decode", path])[0] / statistics.median(times)]
             for other, found in ratios.items():
                 means.setdefault(other, []).append(statistics.median(found))
@@ -198,7 +199,7 @@ def extracting():
             into = {who: os.path.join(folder, who) for who in ("zoetrope", "ffmpeg", "Pillow", "ImageMagick")}
             for each in into.values():
                 os.mkdir(each)
-            others = {"Pillow": pillow + ["png", path, into["Pillow"]]}
+            others = {"Pillow": pillow + ["png", path, into["Pillow"]]} if has_pillow else {}
             if shutil.which("ffmpeg"):
                 others["ffmpeg"] = ["ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-i", path,
                                     "-fps_mode", "passthrough", into["ffmpeg"] + "/%05d.png"]
@@ -224,13 +225,13 @@ def scanning():
     for path, rounds in ((f"{films}/scan_100mb.gif", 7), (f"{films}/frames_10000.gif", 5),
                          (f"{films}/flat.gif", 15), (small, 15)):
         count = pillow + ["count", path]
-        others = {"Pillow": count}
+        others = {"Pillow": count} if has_pillow else {}
         if shutil.which("gifsicle"):
             others["gifsicle"] = ["gifsicle", "--info", path]
         best, ratios = whole([zoetrope, "info", path], others, rounds)
-        alone = statistics.median(inner(count)[0] for _ in range(3))
+        alone = f"{statistics.median(inner(count)[0] for _ in range(3)) / best:.1f}" if has_pillow else ""
         rows.append([os.path.basename(path), f"{os.path.getsize(path) / 1e6:.3g}", f"{best:.2f}",
-                     cell(ratios["gifsicle"]) if "gifsicle" in ratios else "", cell(ratios["Pillow"]), f"{alone / best:.1f}"])
+                     *(cell(ratios[who]) if who in ratios else "" for who in ("gifsicle", "Pillow")), alone])
     table("`zoetrope info`, whole programs", ["file", "MB", "our ms, best", "× gifsicle --info",
           "× Pillow n_frames", "× Pillow without Python's start"], rows)
 
