@@ -100,12 +100,7 @@ import Zoetrope
   func `a number that is refused is told the numbers that are not`(
     _ options: String, _ advice: String
   ) throws {
-    try withTool { (tool: Tool) throws in
-      let result = try tool.run(
-        ["convert", "cat.gif", "-o", "c.gif"] + options.split(separator: " ").map(String.init))
-      #expect(result.status == 2)
-      #expect(result.errors.contains(advice), "\(result.errors)")
-    }
+    try expectRefusal("convert cat.gif -o c.gif \(options)", advice)
   }
 
   @Test(arguments: [
@@ -115,9 +110,12 @@ import Zoetrope
   func `a value that is refused is told the range or the form`(
     _ options: String, _ advice: String
   ) throws {
+    try expectRefusal("extract cat.gif -o o/ \(options)", advice)
+  }
+
+  private func expectRefusal(_ command: String, _ advice: String) throws {
     try withTool { (tool: Tool) throws in
-      let result = try tool.run(
-        ["extract", "cat.gif", "-o", "o/"] + options.split(separator: " ").map(String.init))
+      let result = try tool.run(command.split(separator: " ").map(String.init))
       #expect(result.status == 2)
       #expect(result.errors.contains(advice), "\(result.errors)")
     }
