@@ -405,11 +405,13 @@ package final class StreamCore: FrameArrivals {
   package func waitForFrame(_ index: Int) async -> Bool { await reach(.frame(index)) }
 
   package func add(_ observer: any ArrivalObserver) {
-    state.withLock { state in
+    // The others are returned, so that one whose last reference is lost meanwhile is not released under the lock.
+    _ = state.withLock { state -> [any ArrivalObserver] in
       // A stream that has ended makes no more calls, so it does not store the observer.
-      guard state.ending == nil else { return }
-      state.observers.removeAll { $0.observer == nil }
+      guard state.ending == nil else { return [] }
+      let others = state.livingObservers()
       state.observers.append(WeakObserver(observer: observer))
+      return others
     }
   }
 }
