@@ -28,10 +28,7 @@ public func storeOpen(
       throw AnimatedImageError(.parameter, "path is NULL, and the user has no home directory")
     }
     let limit = options.byte_limit
-    // The store opens files as long as it exists, even if the program changes its directory.
-    let directory = FileSystem.absolute(path)
-    let opened =
-      try limit == 0 ? FrameStore(at: directory) : FrameStore(at: directory, byteLimit: Int(limit))
+    let opened = try limit == 0 ? FrameStore(at: path) : FrameStore(at: path, byteLimit: Int(limit))
     unsafe write(handle(owning: opened), to: target)
   }
 }

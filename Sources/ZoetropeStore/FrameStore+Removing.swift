@@ -4,7 +4,7 @@ extension FrameStore {
   /// Returns the tables of all versions and secrets, and the files that killed writers left behind. Files of other
   /// programs are not included.
   private func files() -> [(name: String, status: FileStatus)] {
-    TableDirectory.files(in: directory).filter { StoreFiles.isTable($0.name) }
+    TableDirectory.files(in: location).filter { StoreFiles.isTable($0.name) }
   }
 
   private var usedBytes: Int { files().reduce(0) { $0 + $1.status.allocatedBytes } }
@@ -69,7 +69,7 @@ extension FrameStore {
   private func removeFiles(_ files: [(name: String, shape: TableShape?)]) {
     do throws(AnimatedImageError) { try checkWritable() } catch { return note(error) }
     for (name, shape) in files {
-      FileSystem.remove(directory.appending(name))
+      FileSystem.remove(location.appending(name))
       if let shape { forget(shape) }
     }
     lookForRoom()

@@ -82,7 +82,7 @@ extension FrameStore {
   /// - Returns: Whether the file was removed.
   @discardableResult
   func removeIfUnused(_ name: String) -> Bool {
-    let path = directory.appending(name)
+    let path = location.appending(name)
     do throws(AnimatedImageError) {
       guard let file = try TableFile.open(path), !file.isReadOnly,
         try file.setLock(.exclusive, at: TableLayout.presence),
@@ -127,7 +127,7 @@ struct Eviction {
   init(of store: FrameStore) throws(AnimatedImageError) {
     self.store = store
     secret = store.state.withLock { $0.secret }
-    files = try TableDirectory.list(store.directory).filter { StoreFiles.isTable($0.name) }
+    files = try TableDirectory.list(store.location).filter { StoreFiles.isTable($0.name) }
     now = UInt64(max(store.clock(), 1))
   }
 
@@ -234,7 +234,7 @@ struct Eviction {
     _ place: Int
   ) throws(AnimatedImageError) -> (file: TableFile, layout: TableLayout)? {
     guard let shape = secret.shape(ofTable: files[place].name),
-      let file = try TableFile.open(store.directory.appending(files[place].name)),
+      let file = try TableFile.open(store.location.appending(files[place].name)),
       let layout = try TableLayout(of: file, shape, secret: secret.hash)
     else { return nil }
     if file.isReadOnly {

@@ -146,7 +146,7 @@ extension FrameStore {
   ) throws(AnimatedImageError) -> (FrameTable, StoreSecret) {
     var secret = state.withLock { $0.secret }
     if !TableDirectory.exists(secretPath) {
-      secret = try StoreSecret.load(in: directory, readOnly: isReadOnly, preferring: secret)
+      secret = try StoreSecret.load(in: location, readOnly: isReadOnly, preferring: secret)
       state.withLock { $0.secret = secret }
     }
     let table = try FrameTable.open(
@@ -160,7 +160,7 @@ extension FrameStore {
   }
 
   private func path(_ shape: TableShape, _ secret: StoreSecret) -> FilePath {
-    directory.appending(secret.tableName(of: shape))
+    location.appending(secret.tableName(of: shape))
   }
 
   /// Runs `body` with the table of `shape` and returns its result. Returns nil if there is no table or an error occurs.
@@ -208,12 +208,12 @@ extension FrameStore {
     failed: (AnimatedImageError, FilePath) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) {
     let secret = state.withLock { $0.secret }
-    for file in TableDirectory.files(in: directory) {
+    for file in TableDirectory.files(in: location) {
       guard let shape = secret.shape(ofTable: file.name) else { continue }
       do throws(AnimatedImageError) {
         _ = try visit(shape, body)
       } catch {
-        try failed(error, directory.appending(file.name))
+        try failed(error, location.appending(file.name))
       }
     }
   }

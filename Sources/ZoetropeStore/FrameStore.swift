@@ -16,8 +16,11 @@ public import SystemPackage
 /// write the disk, so make them on threads that are allowed to block. While a store is open, it handles SIGBUS for
 /// tables that another program truncates, and passes every other fault on to the previous handler.
 public final class FrameStore: Sendable {
-  /// The directory of the store.
+  /// The directory of the store, as it was given.
   public let directory: FilePath
+  /// The absolute path of ``directory``. The store opens files as long as it exists, even if the program changes its
+  /// directory.
+  package let location: FilePath
   /// The maximum number of bytes on disk. Each process that writes at the same time as others may exceed the limit by
   /// one frame or by a 64th of the limit, whichever is more.
   ///
@@ -88,13 +91,14 @@ public final class FrameStore: Sendable {
   ) throws(AnimatedImageError) {
     if directory.isEmpty { throw AnimatedImageError(.parameter, "the path of a store is empty") }
     self.directory = directory
+    location = FileSystem.absolute(directory)
     self.clock = clock
     self.byteLimit = max(byteLimit, 0)
     self.formats = formats
-    secretPath = directory.appending(StoreSecret.fileName)
-    indexDirectory = directory.appending("index")
-    isReadOnly = try !TableDirectory.make(directory)
-    state = Mutex(State(secret: try StoreSecret.load(in: directory, readOnly: isReadOnly)))
+    secretPath = location.appending(StoreSecret.fileName)
+    indexDirectory = location.appending("index")
+    isReadOnly = try !TableDirectory.make(location)
+    state = Mutex(State(secret: try StoreSecret.load(in: location, readOnly: isReadOnly)))
     IdleFiles.shared.add(self, holder)
   }
 

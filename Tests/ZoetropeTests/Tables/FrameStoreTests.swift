@@ -3,6 +3,7 @@ import SystemPackage
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeStore
 import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(10)), .startsThreads) struct FrameStoreTests {
@@ -142,6 +143,17 @@ import ZoetropeTestSupport
       #expect(error?.code == .parameter)
     }
     #expect(scratchTables.isEmpty)
+  }
+
+  @Test func `a relative path is kept as given, and made absolute for files`() throws {
+    let depth = FilePath(FileManager.default.currentDirectoryPath).components.count
+    let up = FilePath(String(repeating: "../", count: depth) + ".")
+    let relative = up.appending(directory.components)
+    let store = try FrameStore(at: relative, byteLimit: 1 << 20)
+    #expect(store.directory == relative)
+    #expect(store.location.isAbsolute)
+    try store.store(frame(5), for: key(1, 4))
+    #expect(try open().contains(key(1, 4)))
   }
 
   @Test func `it behaves as a dictionary that may forget`() throws {
