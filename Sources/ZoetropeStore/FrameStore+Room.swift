@@ -9,6 +9,8 @@ struct Room: Sendable {
   var lifetime: Int64 = 1_000_000_000
   /// Whether no more space can be freed for now, because eviction freed too little or the directory could not be read.
   var isLast = false
+  /// The error because of which the directory could not be read, or nil if it could.
+  var failure: AnimatedImageError?
 
   func counts(at now: Int64) -> Bool { since <= now && now - since < lifetime }
 }
@@ -35,9 +37,10 @@ extension FrameStore {
         }
         if room.isLast { return false }
       }
-      guard var eviction = try? Eviction(of: self) else {
+      var eviction: Eviction
+      do throws(AnimatedImageError) { eviction = try Eviction(of: self) } catch {
         // If the usage is unknown, nothing may be stored.
-        room = Room(since: now, lifetime: 100_000_000, isLast: true)
+        room = Room(since: now, lifetime: 100_000_000, isLast: true, failure: error)
         return false
       }
       let share = max(byteCount, byteLimit / 64)

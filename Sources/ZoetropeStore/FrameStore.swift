@@ -161,6 +161,13 @@ public final class FrameStore: Sendable {
         state.withLock { $0.statistics.insertions += 1 }
         return
       } catch {
+        // If there was no room because the directory could not be read, the limit is not the reason. An error of a full
+        // disk has a system error.
+        if error.code == .storeFull, error.systemError == nil,
+          let failure = room.withLock({ $0.failure })
+        {
+          throw failure
+        }
         guard error.code == .storeDamaged, !isLast else { throw error }
         forget(shape)
       }

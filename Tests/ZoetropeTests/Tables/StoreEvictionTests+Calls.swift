@@ -72,6 +72,22 @@ import Zoetrope
       #expect(store.statistics.byteCount <= limit)
     }
 
+    @Test func `storing fails with the error of a directory that cannot be listed`() throws {
+      let (store, film) = (try open(), Film(1, count: 3))
+      failing(.list, EIO) {
+        for key in film.keys {
+          let error = #expect(throws: AnimatedImageError.self) {
+            try store.store(film.frame, for: key)
+          }
+          #expect(error?.code == .io)
+        }
+      }
+      // The failed opening of the table is remembered for a second.
+      time.advance(by: 1)
+      try film.store(in: store)
+      #expect(film.kept(in: store) == 3)
+    }
+
     @Test func `while every frame is in use, the directory is not listed for every frame`() throws {
       let (reader, film) = (try open(), Film(1, count: 400))
       try film.store(in: reader)
