@@ -9,7 +9,7 @@ struct Room: Sendable {
   var lifetime: Int64 = 1_000_000_000
   /// Whether no more space can be freed for now, because eviction freed too little or the directory could not be read.
   var isLast = false
-  /// The error because of which the directory could not be read, or nil if it could.
+  /// The error that kept the directory from being read, or nil if it was read.
   var failure: AnimatedImageError?
 
   func counts(at now: Int64) -> Bool { since <= now && now - since < lifetime }

@@ -67,6 +67,7 @@ public final class FrameStore: Sendable {
   ///
   /// - Parameters:
   ///   - directory: The directory of the store. It is created if it is missing, and so are its parents.
+  ///     A relative path refers to the directory that is current at the time of the call.
   ///   - byteLimit: The maximum number of bytes on disk. Default: 256 MiB.
   ///   - formats: The formats to fill together: when a frame is decoded for one of these formats, the frame is stored
   ///     in all of them that have the same ``FrameFormat/family``. Frames can still be stored in formats that are not
